@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"io"
+
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/spec"
+)
+
+// RunInput is everything `run` was told.
+type RunInput struct {
+	Persona string // a path (has a "/" or a file ending) or an id
+	Prompt  string // the PROMPT arguments, joined with spaces; "" when none was given
+	Profile string // --profile: a name or a path
+	Variant string
+	// Override holds --override, typed by the field; nil when none was given.
+	Override *spec.Object
+	Model    string // --model: in place of the persona's label
+	Mode     string // --mode; "" keeps the profile's
+	MaxTurns int    // --max-turns; 0 keeps the profile's
+	Allow    []string
+	Ask      []string
+	Deny     []string
+	AddDirs  []string
+	// FailOnDenied makes any denial exit 3.
+	FailOnDenied bool
+	// Stdin is appended to the prompt where it is piped (StdinTTY false).
+	// Reading ends with ctx.
+	Stdin    io.Reader
+	StdinTTY bool
+	// Question puts a question to the person; nil means nobody can be asked.
+	Question func(context.Context, event.Question) event.Answer
+	// Emit receives every event in order, from one goroutine at a time; nil drops them.
+	Emit func(event.Event)
+}
+
+// Plan is what `run --dry-run` shows: what a run would be, nothing sent.
+type Plan struct {
+	Persona event.PersonaRef `json:"persona"`
+	Label   string           `json:"label"` // the persona's model label
+	Model   string           `json:"model"` // provider/model it resolves to
+	Mode    string           `json:"mode"`
+	Profile string           `json:"profile"` // "" where none was named
+	Tools   []string         `json:"tools"`
+	Rules   PlanRules        `json:"rules"`
+	Hooks   []string         `json:"hooks"`
+	Roots   []string         `json:"roots"`
+	Sandbox string           `json:"sandbox"`
+	// Ceiling is the persona's declared capabilities.
+	Ceiling map[string]string `json:"capabilities"`
+	// SystemBytes and PromptBytes are sizes in bytes of UTF-8.
+	SystemBytes int      `json:"system_bytes"`
+	PromptBytes int      `json:"prompt_bytes"`
+	MaxTurns    int      `json:"max_turns"`
+	Notices     []string `json:"notices"`
+}
+
+// PlanRules are the rules in force with their origins.
+type PlanRules struct {
+	Allow []PlanRule `json:"allow"`
+	Ask   []PlanRule `json:"ask"`
+	Deny  []PlanRule `json:"deny"`
+}
+
+// PlanRule is one rule and the file:line or flag it came from.
+type PlanRule struct {
+	Rule   string `json:"rule"`
+	Origin string `json:"origin"`
+}
+
+// ExplainInput is everything `permission explain` was told.
+type ExplainInput struct {
+	Tool  string
+	Input string // JSON, or for bash a shell line, or for file tools a path
+	// Calls, when not nil, is read in place of Tool and Input: one
+	// {"tool","input"} a line.
+	Calls   io.Reader
+	Persona string // whose ceiling counts; "" none
+	Variant string
+	Profile string
+	Mode    string
+	Allow   []string
+	Ask     []string
+	Deny    []string
+	AddDirs []string
+}
+
+// TrustItem is one thing of the project that counts only once trusted.
+type TrustItem struct {
+	Kind   string `json:"kind"` // profile | source | hook | server | definition
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Hash   string `json:"hash"`   // sha256:…
+	Status string `json:"status"` // trusted | changed | untrusted
+}
+
+// TrustInput is what `trust grant` and `trust revoke` were told.
+type TrustInput struct {
+	Items []string // names or files as `trust list` prints them
+	Hash  string   // grant without a terminal: the exact full hash
+	// Confirm asks the person about one item; nil means there is nobody to ask.
+	Confirm func(context.Context, TrustItem) (bool, error)
+}
