@@ -1,0 +1,72 @@
+package arch
+
+// words know no room of the house but each other where a line says so.
+const words = "spec profile capability command event diag proc"
+
+// rooms lists, for each room, the rooms that it may import. A room that is
+// not listed may not exist. "words" stands for the list above.
+var rooms = map[string]string{
+	// words
+	"spec":       "",
+	"profile":    "",
+	"capability": "",
+	"command":    "",
+	"event":      "",
+	"diag":       "",
+	"proc":       "",
+	"tool":       "capability",
+	"root":       "tool", // which paths lie in a run's roots; states them as tool.Path
+
+	// sources
+	"load":            "schema spec profile diag proc",
+	"registry":        "spec diag",
+	"trust":           "profile diag spec", // spec: the hash is over canonical JSON
+	"model":           "tool event",
+	"model/wire":      "model",
+	"model/anthropic": "model model/wire tool event",
+	"model/openai":    "model model/wire tool event",
+	"model/script":    "model profile event",
+	"model/modeltest": "proc", // starts the independent model server for tests
+
+	// the loop
+	"permission": "tool event command capability profile spec",
+	"agent":      "tool model event permission words",
+
+	// plug-ins
+	"tool/file":  "tool root words",
+	"tool/shell": "tool root words",
+
+	// front
+	"app": "*",
+	"cli": "app words schema", // schema: names for completion of larva schema
+
+	"arch": "",
+}
+
+// owners lists outside packages that only some rooms may import; a prefix
+// stands for all packages below it. Paths are relative to the module.
+var owners = map[string]string{
+	"cuelang.org/go":                   "internal/load scripts/gen",
+	"github.com/alecthomas/kong":       "internal/cli",
+	"charm.land/":                      "internal/cli",
+	"os/exec":                          "internal/proc scripts/types scripts/bench",
+	"mvdan.cc/sh/v3":                   "internal/command",
+	"github.com/anthropics":            "internal/model/anthropic",
+	"github.com/openai":                "internal/model/openai",
+	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app",
+	"github.com/google/renameio":       "internal/registry internal/trust internal/app internal/tool/file",
+	"go.yaml.in/yaml":                  "internal/load",
+	"github.com/pelletier/go-toml":     "internal/load",
+	"github.com/google/jsonschema-go":  "internal/agent",
+	"github.com/bmatcuk/doublestar":    "internal/tool/file internal/permission",
+	"github.com/rogpeppe/go-internal":  "cmd/larva",
+	"github.com/santhosh-tekuri":       "scripts/gen internal/load",
+	"golang.org/x/term":                "internal/cli",
+	"log":                              "", // talk goes through events and diag
+	"github.com/aymanbagabas/go-udiff": "internal/app",
+	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
+	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest",
+}
+
+// noOS are rooms that never touch the machine.
+var noOS = "spec profile capability command event diag permission tool"
