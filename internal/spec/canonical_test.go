@@ -40,8 +40,6 @@ type failing struct{}
 
 func (failing) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }
 
-var errFail = json.Unmarshal(nil, nil)
-
 func TestCanonicalGoValues(t *testing.T) {
 	t.Parallel()
 	var none *Object
