@@ -1,0 +1,57 @@
+// Package permission judges the effects of a call by rules, mode and ceiling:
+// allow, ask or deny, with the reason. It is pure: it touches no disk, asks
+// nobody and remembers nothing.
+package permission
+
+import (
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/spec"
+)
+
+// The modes of a run. Any other word is judged as Default; auto is judged as
+// Default until a model may answer.
+const (
+	Default     = "default"
+	AcceptEdits = "accept-edits"
+	Plan        = "plan"
+	Auto        = "auto"
+	Yolo        = "yolo"
+)
+
+// Places are the directories that rules and stages speak of: absolute, clean,
+// links resolved. "" switches off what hangs on that place.
+type Places struct {
+	Project   string   // the git root, else Cwd
+	Cwd       string   // what a relative path means
+	Home      string   // what ~ means
+	Config    string   // the personal config directory
+	LarvaHome string   // ~/.larva, or what LARVA_HOME says
+	Data      string   // sessions, checkpoints, worktrees
+	Temp      string   // the run's private temp directory
+	Roots     []string // every root: Project, the added directories, Temp
+}
+
+// Policy is everything that a call is judged by; read-only once a run has
+// begun. The zero value is mode default without rules and without a ceiling.
+type Policy struct {
+	Mode string
+	// Ceiling is the persona's declared capabilities. nil means no persona and
+	// so no ceiling; an empty one declares nothing, which is something else.
+	Ceiling    capability.Ceiling
+	Undeclared string // "ask" (or "") or "deny"
+	Rules      *Rules // nil: none
+	Places     Places
+	// Sandboxed says that shell commands of this policy's executor run inside
+	// bubblewrap.
+	Sandboxed bool
+	// CanSpawn is who may be a subagent; it binds only beside a Ceiling.
+	CanSpawn *spec.CanSpawn
+}
+
+// HookSays is what the hooks before a tool said together. Zero: nothing.
+type HookSays struct {
+	Verdict event.Verdict
+	Reason  string
+	Name    string
+}
