@@ -1,0 +1,123 @@
+package proc
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMemoryLimitBindsAGoProgram(t *testing.T) {
+	t.Parallel()
+	const limit = shadow * 256 << 20
+	for _, tt := range []struct {
+		mb   string
+		fits bool
+	}{{"16", true}, {strconv.Itoa(shadow * 512), false}} {
+		c := self(t, "memory", "PROC_MB="+tt.mb)
+		c.MemoryBytes = limit
+		c.Stdin = strings.NewReader("go")
+		c.Timeout = time.Minute
+		r := run(t, c)
+		if fits := r.Exit == 0 && strings.HasPrefix(string(r.Stdout), "held"); fits != tt.fits || r.TimedOut {
+			t.Errorf("%s MB under %d: got exit %d %q %.200q, want fits %v", tt.mb, limit, r.Exit, r.Stdout, r.Stderr, tt.fits)
+		}
+	}
+}
+
+func TestCPULimit(t *testing.T) {
+	t.Parallel()
+	c := self(t, "cpu")
+	c.CPUSeconds, c.Timeout = 1, time.Minute
+	if r := run(t, c); r.Signal != "SIGKILL" || r.TimedOut {
+		t.Errorf("got %+v, want SIGKILL by the kernel", r)
+	}
+}
+
+// A killed larva leaves no program behind.
+func TestParentDeathKillsTheChild(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	parent := exec.Command(exe)
+	parent.Env = []string{"PROC_HELPER=parent", "PATH=" + os.Getenv("PATH")}
+	parent.Stdout = w
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	in := bufio.NewReader(r)
+	if line, err := in.ReadString('\n'); line != "ready\n" {
+		t.Fatalf("got %q %v, want ready", line, err)
+	}
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(in); err != nil {
+		t.Errorf("the child outlived its parent: %v", err)
+	}
+}
+
+// The child's death signal must not fire when a thread that once ran our code
+// ends while the program runs.
+func TestThreadsMayEndMeanwhile(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+			}()
+			<-done
+		}
+	}()
+	for range 20 {
+		if r := run(t, sh("sleep 0.02")); r.Exit != 0 {
+			t.Errorf("got %+v, want exit 0", r)
+		}
+	}
+	close(stop)
+	<-ended
+}
+
+// A gigabyte of output is read in bounded memory.
+func TestFloodInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a gigabyte through a pipe")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c := sh("head -c 1073741824 /dev/zero")
+	c.MaxOutput = 64 << 10
+	r := run(t, c)
+	runtime.ReadMemStats(&after)
+	if len(r.Stdout) != 128<<10 || r.Dropped != 1<<30-128<<10 {
+		t.Errorf("kept %d, dropped %d, want %d, %d", len(r.Stdout), r.Dropped, 128<<10, 1<<30-128<<10)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+		t.Errorf("allocated %d bytes, want under 8 MiB", got)
+	}
+}
