@@ -47,7 +47,7 @@ var rooms = map[string]string{
 // stands for all packages below it. Paths are relative to the module.
 var owners = map[string]string{
 	"cuelang.org/go":                   "internal/load scripts/gen",
-	"github.com/alecthomas/kong":       "internal/cli",
+	"github.com/alecthomas/kong":       "internal/cli scripts/bench/bare", // bare: what start-up is compared with
 	"charm.land/":                      "internal/cli",
 	"os/exec":                          "internal/proc scripts/types scripts/bench",
 	"mvdan.cc/sh/v3":                   "internal/command",
@@ -65,7 +65,7 @@ var owners = map[string]string{
 	"log":                              "", // talk goes through events and diag
 	"github.com/aymanbagabas/go-udiff": "internal/app",
 	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest",
+	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest scripts/bench",
 }
 
 // noOS are rooms that never touch the machine.

@@ -1,0 +1,262 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/load"
+	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/personas"
+)
+
+// chosen is the persona that a run uses and how it was found.
+type chosen struct {
+	spec    *spec.Object // materialised, with its digest
+	variant string
+	from    string // registry, project, shipped, or the file
+	notices []string
+}
+
+// persona finds PERSONA: a path, or an id in the registry, then among the
+// project's trusted sources, then among the shipped ones. Overrides are
+// applied and the result is checked.
+func (a *App) persona(ctx context.Context, p place, ref, variant string, overrides *spec.Object) (chosen, error) {
+	var c chosen
+	var err error
+	if isPath(ref) {
+		c, err = a.personaFile(ctx, p, ref, variant)
+	} else {
+		c, err = a.personaID(ctx, p, ref, variant)
+	}
+	if err != nil {
+		return c, err
+	}
+	if overrides != nil && len(overrides.Members) > 0 {
+		if c.spec, err = override(c.spec, overrides); err != nil {
+			return c, err
+		}
+	}
+	c.spec = spec.Normalize(c.spec)
+	return c, nil
+}
+
+func (a *App) personaFile(ctx context.Context, p place, ref, variant string) (chosen, error) {
+	items, err := load.Specs(ctx, []string{ref}, a.loadOptions())
+	if err != nil {
+		return chosen{}, err
+	}
+	if len(items) != 1 {
+		ids := make([]string, len(items))
+		for i, it := range items {
+			ids[i] = it.ID
+		}
+		return chosen{}, diag.Usage("%s holds %d personas, a run takes one", ref, len(items)).
+			With("path", ref).WithHint("name one by id, after larva register %s: %s", ref, strings.Join(ids, ", "))
+	}
+	it := items[0]
+	if len(it.Problems) > 0 {
+		code, exit := diag.PersonaInvalid, diag.ExitFailed
+		if it.Unreadable {
+			code, exit = diag.InvalidInput, diag.ExitUsage
+		}
+		return chosen{}, &diag.Error{Code: code, Exit: exit, Message: it.Problems[0].Message, Problems: it.Problems,
+			Details: map[string]any{"path": ref}, Hint: "see: larva validate " + ref}
+	}
+	s, name, err := variantOf(it.ID, it.Source, it.Flat, variant)
+	if err != nil {
+		return chosen{}, err
+	}
+	return chosen{spec: s, variant: name, from: it.File, notices: []string{
+		"running " + p.rel(it.File) + " by path: it is not taken from the registry"}}, nil
+}
+
+func (a *App) personaID(ctx context.Context, p place, id, variant string) (chosen, error) {
+	if !spec.ValidID(id) {
+		return chosen{}, diag.New(diag.InvalidPersonaID, "%q is no persona id", id).With("persona_id", id).
+			WithHint("ids are lower case with single hyphens; a path needs a slash or a file ending")
+	}
+	store, err := a.trustStore(p)
+	if err != nil {
+		return chosen{}, err
+	}
+	sources, notices, err := a.projectSources(ctx, p, store)
+	if err != nil {
+		return chosen{}, err
+	}
+	project, err := projectChoice(sources, id, variant)
+	if err != nil {
+		return chosen{}, err
+	}
+	c, err := a.registered(id, variant)
+	var missing *diag.Error
+	switch {
+	case err == nil:
+		c.notices = notices
+		return c, a.agree(&c, project, id)
+	case !errors.As(err, &missing) || missing.Code != diag.PersonaNotFound:
+		return chosen{}, err
+	}
+	if project.trusted {
+		project.notices = notices
+		return project.chosen, nil
+	}
+	c, err = shipped(ctx, id, variant)
+	if err == nil {
+		c.notices = notices
+		if project.spec != nil {
+			c.notices = append(c.notices, project.untrusted(id))
+		}
+		return c, nil
+	}
+	if project.spec != nil {
+		return chosen{}, diag.New(diag.NotTrusted, "persona %s is only a source of this project (%s), which is not trusted", id, project.file).
+			With("persona_id", id).With("path", project.file).With("hash", project.hash).
+			WithHint("read it, then: larva trust grant %s; or register it: larva register %s", id, project.file)
+	}
+	return chosen{}, err
+}
+
+// ofProject is the project's source of an id, spec nil where there is none.
+type ofProject struct {
+	chosen
+	trusted    bool
+	file, hash string
+}
+
+func (o ofProject) untrusted(id string) string {
+	return "the project's source of " + id + " (" + o.file + ") is not trusted and does not count (see: larva trust list)"
+}
+
+func projectChoice(sources []sourceItem, id, variant string) (ofProject, error) {
+	for _, s := range sources {
+		if s.Name != id {
+			continue
+		}
+		o := ofProject{trusted: s.Status == "trusted", file: s.File, hash: s.Hash}
+		spec, name, err := variantOf(id, s.source, s.flat, variant)
+		if err != nil {
+			if o.trusted {
+				return o, err
+			}
+			return ofProject{}, nil
+		}
+		o.spec, o.variant, o.from = spec, name, "project"
+		return o, nil
+	}
+	return ofProject{}, nil
+}
+
+// agree compares the registry's persona with the project's source of the
+// same id: a trusted one that differs stops the run, an untrusted one is a
+// notice.
+func (a *App) agree(c *chosen, o ofProject, id string) error {
+	if o.spec == nil {
+		return nil
+	}
+	ours, theirs := spec.Digest(c.spec), spec.Digest(o.spec)
+	if ours == theirs {
+		return nil
+	}
+	if !o.trusted {
+		c.notices = append(c.notices, o.untrusted(id))
+		return nil
+	}
+	return diag.New(diag.SourceDiffers, "persona %s differs: the registry has %s, the project's source %s has %s", id, ours, o.file, theirs).
+		With("persona_id", id).With("registry_digest", ours).With("source_digest", theirs).With("path", o.file).
+		WithHint("take the project's: larva register %s --update; keep the registry's: larva trust revoke %s", o.file, id)
+}
+
+// registered takes the persona from the registry.
+func (a *App) registered(id, variant string) (chosen, error) {
+	r, err := a.registry()
+	if err != nil {
+		return chosen{}, err
+	}
+	name := variant
+	if name == "" {
+		info, err := r.VariantList(id)
+		if err != nil {
+			return chosen{}, err
+		}
+		name = info.Active
+	}
+	s, err := r.Resolve(id, variant, nil)
+	return chosen{spec: s, variant: name, from: "registry"}, err
+}
+
+// shipped takes a persona that comes with the binary.
+func shipped(ctx context.Context, id, variant string) (chosen, error) {
+	items, err := load.SpecsFS(ctx, personas.FS, "personas")
+	if err != nil {
+		return chosen{}, err
+	}
+	names := make([]string, 0, len(items))
+	for _, it := range items {
+		names = append(names, it.ID)
+		if it.ID != id {
+			continue
+		}
+		s, name, err := variantOf(id, it.Source, it.Flat, variant)
+		return chosen{spec: s, variant: name, from: "shipped"}, err
+	}
+	return chosen{}, diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id).
+		WithHint("registered ones: larva list; shipped: %s", strings.Join(names, ", "))
+}
+
+// variantOf materialises a source's variant, "" meaning the active one. A
+// flat spec has one variant, default.
+func variantOf(id string, s *spec.Source, flat *spec.Object, variant string) (*spec.Object, string, error) {
+	if variant != "" && !spec.ValidVariant(variant) {
+		return nil, "", diag.New(diag.InvalidVariantName, "%q is no variant name", variant).With("variant", variant)
+	}
+	if s == nil {
+		if variant == "" || variant == "default" {
+			return flat, "default", nil
+		}
+		return nil, "", noVariant(id, variant, "default")
+	}
+	name := variant
+	if name == "" {
+		name = s.Active
+	}
+	if o, ok := s.Spec(name); ok {
+		return o, name, nil
+	}
+	names := make([]string, len(s.Variants))
+	for i, v := range s.Variants {
+		names[i] = v.Name
+	}
+	return nil, "", noVariant(id, name, names...)
+}
+
+func noVariant(id, variant string, have ...string) error {
+	return diag.New(diag.VariantNotFound, "persona %s has no variant %s", id, variant).
+		With("persona_id", id).With("variant", variant).WithHint("it has: %s", strings.Join(have, ", "))
+}
+
+// override replaces implementation fields of a spec, as resolve does.
+func override(o, with *spec.Object) (*spec.Object, error) {
+	out := o.Clone()
+	for _, m := range with.Members {
+		if !implementation(m.Key) {
+			return nil, diag.New(diag.ForbiddenOverrideField, "field %s cannot be overridden", m.Key).With("field", m.Key).
+				WithHint("only prompt, model, model_params and compaction_prompt can")
+		}
+		out.Set(m.Key, m.Value)
+	}
+	if r := spec.Validate(out, nil); !r.Valid {
+		return nil, diag.New(diag.PersonaInvalid, "%s", r.Errors[0].Message).With("report", r)
+	}
+	return out, nil
+}
+
+func implementation(key string) bool {
+	for _, f := range spec.ImplementationFields {
+		if f == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/trust"
+)
+
+func (a *App) trustStore(p place) (*trust.Store, error) { return trust.Open(p.trustFile()) }
+
+// TrustList lists what counts only once trusted, profiles first, each by name.
+func (a *App) TrustList(ctx context.Context) ([]TrustItem, error) {
+	p, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.trustStore(p)
+	if err != nil {
+		return nil, err
+	}
+	return a.trustItems(ctx, p, store)
+}
+
+func (a *App) trustItems(ctx context.Context, p place, store *trust.Store) ([]TrustItem, error) {
+	out := []TrustItem{}
+	configs, err := a.projectConfigs(ctx, p, store)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range configs {
+		out = append(out, c.TrustItem)
+	}
+	files, err := a.projectProfiles(ctx, p, store)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, files...)
+	sources, _, err := a.projectSources(ctx, p, store)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		out = append(out, s.TrustItem)
+	}
+	return out, nil
+}
+
+// projectProfiles lists profiles/*.cue of the project; one that does not load
+// is left to `larva validate`.
+func (a *App) projectProfiles(ctx context.Context, p place, store *trust.Store) ([]TrustItem, error) {
+	var out []TrustItem
+	for _, dir := range p.dirs {
+		files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "profiles", "*.cue"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			it, err := a.projectConfig(ctx, p, store, f, strings.TrimSuffix(filepath.Base(f), ".cue"))
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, err
+				}
+				continue
+			}
+			out = append(out, it.TrustItem)
+		}
+	}
+	return out, nil
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
+}
+
+// TrustGrant records a yes to the exact content of each item: a person at a
+// terminal says it, or --hash names it.
+func (a *App) TrustGrant(ctx context.Context, in TrustInput) ([]TrustItem, error) {
+	if err := a.refuseNested("trust grant"); err != nil {
+		return nil, err
+	}
+	p, store, items, err := a.picked(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var yes []trust.Approval
+	granted := []TrustItem{}
+	for _, it := range items {
+		ok, err := approve(ctx, in, it)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		it.Status = string(trust.Trusted)
+		granted = append(granted, it)
+		yes = append(yes, trust.Approval{Project: p.common, Kind: it.Kind, Name: it.Name, Hash: it.Hash, Granted: time.Now().UTC().Truncate(time.Second)})
+	}
+	if len(yes) == 0 {
+		return granted, nil
+	}
+	return granted, store.Grant(ctx, yes...)
+}
+
+func approve(ctx context.Context, in TrustInput, it TrustItem) (bool, error) {
+	if in.Hash != "" {
+		if in.Hash == it.Hash {
+			return true, nil
+		}
+		return false, diag.New(diag.NotTrusted, "the hash given is not that of %s %s, which is %s now", it.Kind, it.Name, it.Hash).
+			With("name", it.Name).With("hash", it.Hash).
+			WithHint("read what changed, then take the hash that larva trust list --json prints")
+	}
+	if in.Confirm == nil {
+		return false, diag.Usage("trust needs a person at a terminal, or the exact hash").With("name", it.Name).
+			WithHint("larva trust grant %s --hash %s", it.Name, it.Hash)
+	}
+	return in.Confirm(ctx, it)
+}
+
+// TrustRevoke takes the yes back, whatever the hash it was given for.
+func (a *App) TrustRevoke(ctx context.Context, in TrustInput) ([]TrustItem, error) {
+	if err := a.refuseNested("trust revoke"); err != nil {
+		return nil, err
+	}
+	p, store, items, err := a.picked(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		n, err := store.Revoke(ctx, p.common, it.Kind, it.Name)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return nil, diag.New(diag.NotTrusted, "%s %s was not trusted", it.Kind, it.Name).With("name", it.Name).
+				WithHint("see: larva trust list")
+		}
+		items[i].Status = string(trust.Untrusted)
+	}
+	return items, nil
+}
+
+// picked finds the items that the person named, by name or file.
+func (a *App) picked(ctx context.Context, in TrustInput) (p place, store *trust.Store, out []TrustItem, err error) {
+	if p, err = a.place(); err != nil {
+		return p, nil, nil, err
+	}
+	if store, err = a.trustStore(p); err != nil {
+		return p, nil, nil, err
+	}
+	if in.Hash != "" && len(in.Items) != 1 {
+		return p, nil, nil, diag.Usage("--hash speaks of one item, %d are named", len(in.Items))
+	}
+	all, err := a.trustItems(ctx, p, store)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	for _, ref := range in.Items {
+		found := slices.Collect(matching(all, p.rel(a.abs(ref)), ref))
+		if len(found) == 0 {
+			names := make([]string, len(all))
+			for i, it := range all {
+				names[i] = it.Name
+			}
+			e := diag.New(diag.InvalidInput, "this project has no item %q", ref).With("name", ref)
+			if len(names) > 0 {
+				e.WithHint("it has: %s", strings.Join(names, ", "))
+			}
+			return p, nil, nil, e
+		}
+		out = append(out, found...)
+	}
+	return p, store, out, nil
+}
+
+// matching gives the items that ref names: by name, or all that file holds.
+func matching(all []TrustItem, file, ref string) func(func(TrustItem) bool) {
+	return func(yield func(TrustItem) bool) {
+		for _, it := range all {
+			if (it.Name == ref || it.File == file) && !yield(it) {
+				return
+			}
+		}
+	}
+}
