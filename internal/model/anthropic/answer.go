@@ -60,10 +60,6 @@ type streamEvent struct {
 		Stop      string `json:"stop_reason"`
 	} `json:"delta"`
 	Usage usage `json:"usage"`
-	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	} `json:"error"`
 }
 
 // event takes in one event. Its name line is not looked at: gateways leave it
@@ -91,7 +87,7 @@ func (a *answer) event(data []byte) error {
 	case "message_stop":
 		a.done = true
 	case "error":
-		return failure(e.Error.Type, e.Error.Message)
+		return failure(wire.Explain(data))
 	}
 	return nil // ping, content_block_stop, and what is not known yet
 }
