@@ -1,4 +1,158 @@
 // Package agent is the loop and the second seam: the points at which plug-ins
 // run. Loop.Judge is steps 1 to 3 of a tool call, Loop.Call the only way to a
 // tool.
+//
+// Who owns what: Run's goroutine owns the transcript, judges, asks, calls the
+// points and says every event of a batch. Tools run on goroutines of their own
+// only where several parallel ones stand side by side; the batch that starts
+// them waits for all of them. A tool may call Loop.Call while it runs.
 package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/model"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/tool"
+)
+
+// The limits where a Loop does not say.
+const (
+	DefaultMaxTurns    = 200
+	DefaultMaxParallel = 8
+)
+
+// Loop runs a persona. Its fields are set before the first call and left
+// alone after. Model, Tools and Policy are needed for Run and Call; Judge
+// needs Tools and Policy only.
+type Loop struct {
+	Persona event.PersonaRef
+	// System is the whole system prompt, see System.
+	System string
+	Model  model.Model
+	Params []model.Param
+	Tools  *tool.Registry
+	Policy *permission.Policy
+	Points Points
+
+	// Ask puts a question to a person and returns their answer, or the zero
+	// Answer once ctx ends. nil: nobody can be asked, so a question is a
+	// denial. It is called by one goroutine at a time.
+	Ask func(context.Context, event.Question) event.Answer
+	// Remember stores an allow rule that a person gave and says where. nil:
+	// the rule holds for this run.
+	Remember func(rule string) (where string, err error)
+	// Emit takes every event in order, one at a time, and must not call back.
+	// nil: events are dropped.
+	Emit func(event.Event)
+	// Known gives the effects of tools that have no implementation here.
+	// `permission explain` sets it; in a run such a tool is unknown.
+	Known Known
+
+	MaxTurns    int // requests to the model, 0: DefaultMaxTurns
+	MaxParallel int // tools at once, 0: DefaultMaxParallel
+	// TimeLimit ends the run, 0: none.
+	TimeLimit time.Duration
+	// BudgetUSD and BudgetTokens are checked before each request, nil: none.
+	// Tokens count everything sent and received, cached too.
+	BudgetUSD    *float64
+	BudgetTokens *int64
+	// Price of the model, nil: unknown, then cost is null.
+	Price *profile.Price
+	// ContextWindow of the model in tokens, 0: unknown.
+	ContextWindow int
+	// FailOnDenied ends the run after the first batch with a refused call.
+	FailOnDenied bool
+
+	Session string // session id
+	Agent   string // label of this agent in events, "" for the main one
+	Mode    string // default, accept-edits, plan, auto, yolo
+	Cwd     string
+	Sandbox string   // what init says of the sandbox, "" is printed as "none"
+	Servers []string // MCP servers, for init
+	Skills  []string // for init
+
+	// Now is the clock, nil: time.Now. Tools that run side by side read it
+	// from their own goroutines.
+	Now func() time.Time
+
+	one    sync.Mutex // one call is judged and asked about at a time; guards schemas and Policy's growth
+	checks map[string]*check
+
+	out     sync.Mutex // guards what follows
+	seq     int
+	denials []event.Denial
+	notices []string
+	halted  *halt
+}
+
+func (l *Loop) now() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
+func (l *Loop) maxTurns() int {
+	if l.MaxTurns > 0 {
+		return l.MaxTurns
+	}
+	return DefaultMaxTurns
+}
+
+func (l *Loop) maxParallel() int {
+	if l.MaxParallel > 0 {
+		return l.MaxParallel
+	}
+	return DefaultMaxParallel
+}
+
+// emit says one event. The lock keeps seq and the order of calls the same.
+func (l *Loop) emit(b event.Body) {
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.emitLocked(b)
+}
+
+func (l *Loop) emitLocked(b event.Body) {
+	l.seq++
+	if l.Emit != nil {
+		l.Emit(event.Event{Seq: l.seq, Time: l.now(), Agent: l.Agent, Body: b})
+	}
+}
+
+// notice tells the person something; it stands in the result too.
+func (l *Loop) notice(code, text string) {
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.notices = append(l.notices, text)
+	l.emitLocked(event.Notice{Text: text, Code: code})
+}
+
+// deny keeps a refused call for the result.
+func (l *Loop) deny(d event.Decision) {
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.denials = append(l.denials, event.Denial{Decision: d, Agent: l.Agent})
+}
+
+// halt ends the run because a point said so.
+type halt struct{ name, reason string }
+
+func (l *Loop) halt(name, reason string) {
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.halted == nil {
+		l.halted = &halt{name, reason}
+	}
+}
+
+func (l *Loop) isHalted() *halt {
+	l.out.Lock()
+	defer l.out.Unlock()
+	return l.halted
+}

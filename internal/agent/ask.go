@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/profile"
+)
+
+// ask turns a question into allow or deny: the PermissionAsked points first,
+// then the person. It says the permission events.
+func (l *Loop) ask(ctx context.Context, j *Judged) {
+	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: permission.Suggest(j.Call, j.Effects)}
+	q.NoAlways = q.Suggested == "" || !l.Policy.AllowCould(j.Decision)
+	if l.pointsAnswer(ctx, j, q) {
+		return
+	}
+	if l.Ask == nil {
+		j.Decision.Verdict, j.Decision.Unanswered = event.Deny, true
+		j.Decision.Reason = sentence(j.Decision.Reason) + " Nobody can be asked in this run."
+		return
+	}
+	l.emit(event.Permission{ID: q.ID, Decision: q.Decision})
+	a := l.Ask(ctx, q)
+	if ctx.Err() != nil {
+		a = event.Answer{}
+	}
+	a.Always = a.Always && a.Allow && !q.NoAlways
+	if a.Always {
+		l.remember(q.Suggested)
+	}
+	j.Decision.Verdict = event.Deny
+	if a.Allow {
+		j.Decision.Verdict = event.Allow
+	}
+	j.answer = &a
+}
+
+// pointsAnswer lets the points speak for the person: any denial counts, an
+// allow only where an allow rule could have said it.
+func (l *Loop) pointsAnswer(ctx context.Context, j *Judged, q event.Question) bool {
+	var yes *Reply
+	for _, f := range l.Points.PermissionAsked {
+		r := f(ctx, j.Call, q)
+		switch {
+		case r == nil:
+		case !r.Allow:
+			l.pointDecided(j, event.Deny, r)
+			return true
+		case yes == nil:
+			yes = r
+		}
+	}
+	if yes == nil || !l.Policy.AllowCould(j.Decision) && j.Decision.Stage != event.StageDefault {
+		return false
+	}
+	l.pointDecided(j, event.Allow, yes)
+	return true
+}
+
+func (l *Loop) pointDecided(j *Judged, v event.Verdict, r *Reply) {
+	d := &j.Decision
+	d.Verdict, d.Stage, d.Rule, d.Origin = v, event.StageHook, "", r.Name
+	d.Reason = r.Reason
+	if d.Reason == "" {
+		d.Reason = fmt.Sprintf("the hook %s said %s", r.Name, v)
+	}
+	d.Reasons = append([]string{d.Reason}, d.Reasons...)
+}
+
+// remember stores an "always" and lets it hold from the next call on. Where
+// it cannot be stored it holds for this run.
+func (l *Loop) remember(rule string) {
+	where := "this run"
+	if l.Remember != nil {
+		w, err := l.Remember(rule)
+		if err != nil {
+			l.notice("rule_not_saved", fmt.Sprintf("the rule %s could not be saved and holds for this run only: %v", rule, err))
+		} else {
+			where = w
+		}
+	}
+	if err := l.grow(rule, where); err != nil {
+		l.notice("rule_not_used", fmt.Sprintf("the rule %s does not hold yet: %v", rule, err))
+	}
+}
+
+// refusal is what the model reads of a denied call.
+func refusal(j *Judged) string {
+	d := j.Decision
+	var b strings.Builder
+	b.WriteString("DENIED: ")
+	switch {
+	case j.answer != nil && j.answer.Feedback != "":
+		b.WriteString("The user said no: " + j.answer.Feedback)
+	case j.answer != nil:
+		b.WriteString("The user said no. " + sentence(d.Reason))
+	default:
+		b.WriteString(sentence(d.Reason))
+	}
+	b.WriteString(" [stage: " + string(d.Stage))
+	if d.Rule != "" {
+		b.WriteString(", rule: " + d.Rule)
+	}
+	b.WriteString("] The call was not run. Do not repeat it or look for a way around; go on without it, or say what you could not do.")
+	return b.String()
+}
+
+// sentence gives s a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
+}
+
+// grow puts an allow rule of the person's into the policy. It runs under
+// l.one; the policy that the caller handed over stays as it is.
+func (l *Loop) grow(rule, where string) error {
+	rules, err := l.Policy.Rules.With(profile.Rule{Text: rule, Origin: where, User: true}, l.Policy.Places)
+	if err != nil {
+		return err
+	}
+	p := *l.Policy
+	p.Rules = rules
+	l.Policy = &p
+	return nil
+}

@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/tool"
+)
+
+// Points are the places of the loop at which plug-ins act. Every list runs in
+// its order, one func at a time; nil is fine. A func gets the run's ctx, ends
+// when that ends, and does not call the loop. Name in an answer says who
+// spoke: it stands in tags, notices and decisions.
+//
+// The two points around compaction come with compaction.
+type Points struct {
+	// SessionStart runs once a run, after init and before Prompt. Context is
+	// put before the prompt, Halt ends the run, Block is ignored.
+	SessionStart []func(context.Context) Said
+	// Prompt gets what the person typed. Context is put behind it; Block ends
+	// the run before the prompt is sent (blocked), Halt too (hook_stopped).
+	Prompt []func(ctx context.Context, prompt string) Said
+	// BeforeTool gets a call whose input fits the tool's schema, as earlier
+	// funcs of the list left it. It is called for every such call, before
+	// permission, and never for a call that step 1 refuses.
+	BeforeTool []func(context.Context, tool.Call) Before
+	// PermissionAsked runs where a question is about to be put, also where
+	// nobody is there to answer. nil says nothing; a denial counts always, an
+	// allow for questions that an allow rule could answer and for the last
+	// resort ("default").
+	PermissionAsked []func(context.Context, tool.Call, event.Question) *Reply
+	// AfterTool gets a call that ran, with its result, failed ones too.
+	AfterTool []func(context.Context, tool.Call, tool.Result) After
+	// Stop runs when the model has ended its turn by itself. Block sends its
+	// reason to the model and the loop goes on, five times at most; Halt ends
+	// the run as hook_stopped; Context is ignored.
+	Stop []func(context.Context, Stopping) Said
+	// SessionEnd runs once, before the result event, also after a cancel: its
+	// ctx is not the run's and ends after 30 seconds.
+	SessionEnd []func(context.Context, event.Result)
+}
+
+// Said is the answer of a point outside tool calls. Zero: go on.
+type Said struct {
+	Name    string
+	Context string // for the model, in a tagged block
+	Block   string // the reason, "" does not block
+	Halt    string // the reason, "" goes on
+}
+
+// Before is the answer of BeforeTool. Zero: go on.
+type Before struct {
+	Name string
+	// Input replaces the call's input, nil keeps it. It is validated again
+	// and it is what permission judges.
+	Input json.RawMessage
+	// Says is the verdict; over the list deny wins over ask over allow.
+	Says permission.HookSays
+	// Context is appended to the result in a tagged block.
+	Context string
+	// Halt ends the run after this batch; calls not yet run are not run.
+	Halt string
+}
+
+// Reply is an answer given for the person.
+type Reply struct {
+	Name   string
+	Allow  bool
+	Reason string
+}
+
+// After is the answer of AfterTool. Feedback and Context are appended to the
+// result, each in its tagged block; the result itself stays.
+type After struct {
+	Name     string
+	Feedback string
+	Context  string
+	Halt     string // ends the run after this batch
+}
+
+// Stopping is what Stop is told. Active is true from the first time that a
+// Stop func has made the loop go on.
+type Stopping struct {
+	Text   string
+	Active bool
+}
+
+// note is text of a plug-in on its way to the model.
+type note struct{ tag, name, text string }
+
+// append puts the notes behind s, each in a block that its own text cannot
+// close.
+func appendNotes(s string, notes []note) string {
+	for _, n := range notes {
+		if n.text == "" {
+			continue
+		}
+		if s != "" {
+			s = strings.TrimRight(s, "\n") + "\n\n"
+		}
+		s += n.block()
+	}
+	return s
+}
+
+func (n note) block() string {
+	return "<" + n.tag + ` source="` + attribute(n.name) + "\">\n" +
+		strings.TrimRight(unclosable(n.tag, n.text), "\n") + "\n</" + n.tag + ">"
+}
+
+// unclosable keeps text from opening or closing a block of this tag: models
+// are lenient readers, so the tag is broken in any case and spacing.
+func unclosable(tag, text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '<' && startsTag(text[i+1:], tag) {
+			b.WriteString("&lt;")
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+func startsTag(rest, tag string) bool {
+	rest = strings.TrimLeft(rest, "/ \t\r\n")
+	return len(rest) >= len(tag) && strings.EqualFold(rest[:len(tag)], tag)
+}
+
+// attribute keeps a name inside its quotes and on its line.
+func attribute(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`"<>`, r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+const (
+	tagContext  = "hook-context"
+	tagFeedback = "hook-feedback"
+)
+
+// strongest gives the verdict of several hooks: deny, then ask, then allow;
+// the first of the strongest names it.
+func strongest(a, b permission.HookSays) permission.HookSays {
+	if rank(b.Verdict) > rank(a.Verdict) {
+		return b
+	}
+	return a
+}
+
+func rank(v event.Verdict) int {
+	switch v {
+	case event.Deny:
+		return 3
+	case event.Ask:
+		return 2
+	case event.Allow:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	_ "embed"
+	"strings"
+	"time"
+)
+
+// safety is the short section that every persona runs under.
+//
+//go:embed safety.md
+var safety string
+
+// planNote is added in plan mode.
+const planNote = `# Plan mode
+
+You may read and search, and change nothing: calls that would are denied. Answer with a plan of what you would do.
+`
+
+// Surroundings are what the system prompt says besides the persona.
+type Surroundings struct {
+	Cwd      string
+	Platform string // GOOS/GOARCH
+	GitRoot  string // "" outside a repository
+	Mode     string
+	Date     time.Time
+}
+
+// System is the whole system prompt: the persona's prompt first and verbatim,
+// then the safety section, the surroundings, and the date last, so that
+// everything before it stays the same from day to day for a prompt cache.
+func System(persona string, s Surroundings) string {
+	var b strings.Builder
+	b.WriteString(persona)
+	b.WriteString("\n\n" + safety)
+	if s.Mode == "plan" {
+		b.WriteString("\n" + planNote)
+	}
+	git := "none"
+	if s.GitRoot != "" {
+		git = plainLine(s.GitRoot)
+	}
+	b.WriteString("\n<env>\nWorking directory: " + plainLine(s.Cwd) + "\nGit root: " + git + "\nPlatform: " + s.Platform + "\n</env>\n")
+	b.WriteString("\nToday is " + s.Date.Format("2006-01-02") + ".\n")
+	return b.String()
+}
+
+// plainLine keeps a directory's name on its line and inside its block: a name
+// can be made to look like an instruction.
+func plainLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '<' || r == '>' || r == 0x2028 || r == 0x2029 {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+}

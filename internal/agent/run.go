@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/model"
+)
+
+// errTimeLimit is the cause of a ctx that TimeLimit ended.
+var errTimeLimit = errors.New("time limit reached")
+
+const (
+	// maxContinues is how often Stop points may make one run go on: enough
+	// for "run the tests first", too few for a hook that never says yes.
+	maxContinues = 5
+	// endTime is what the SessionEnd points have in all.
+	endTime = 30 * time.Second
+)
+
+// run is one prompt on its way through the loop.
+type run struct {
+	*Loop
+	began     time.Time
+	messages  []model.Message
+	turns     int
+	usage     event.Usage
+	last      string // the last text of the model, the run's result
+	guard     guard
+	continues int
+}
+
+// end says how a run ended. err is set where the model's service failed or
+// the model refused.
+type end struct {
+	reason event.StopReason
+	err    *diag.Error
+}
+
+// Run sends the prompt and loops until the model is done or something ends
+// it. It says init first and result last. The error is a *diag.Error with
+// exit code 7: the model's service failed, refused or cut its answer off;
+// then an error event is said, and the result holds what is known. A run
+// whose model failed has no stop reason and no result event.
+//
+// A cancelled ctx ends the run as interrupted, with exit code 130, or with
+// that of the cancel's cause where it has a method ExitCode() int.
+func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
+	if l.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, l.TimeLimit, errTimeLimit)
+		defer cancel()
+	}
+	r := &run{Loop: l, began: l.now()}
+	l.reset()
+	l.emit(l.init())
+	if l.BudgetUSD != nil && l.Price == nil {
+		l.notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
+	}
+	return r.close(ctx, r.loop(ctx, prompt))
+}
+
+func (l *Loop) reset() {
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.denials, l.notices, l.halted = nil, nil, nil
+}
+
+func (l *Loop) init() event.Init {
+	b := event.Init{SessionID: l.Session, Persona: l.Persona, Model: l.Model.Name(), Mode: l.Mode,
+		Servers: l.Servers, Skills: l.Skills, Sandbox: l.Sandbox, Cwd: l.Cwd}
+	if b.Sandbox == "" {
+		b.Sandbox = "none"
+	}
+	for _, s := range l.Tools.Specs() {
+		b.Tools = append(b.Tools, s.Name)
+	}
+	return b
+}
+
+func (r *run) loop(ctx context.Context, prompt string) end {
+	if e := r.open(ctx, prompt); e.reason != "" {
+		return e
+	}
+	for {
+		if e := r.mayAsk(ctx); e.reason != "" {
+			return e
+		}
+		a, e := r.turn(ctx)
+		if e.reason != "" || e.err != nil {
+			return e
+		}
+		calls := callsOf(a.Message)
+		if len(calls) > 0 {
+			e = r.act(ctx, calls, a.Stop == model.MaxTokens)
+		} else {
+			e = r.ended(ctx, a)
+		}
+		if e.reason != "" || e.err != nil {
+			return e
+		}
+	}
+}
+
+// open runs the points before the first request and puts the prompt down.
+func (r *run) open(ctx context.Context, prompt string) end {
+	text := prompt
+	var before, behind []note
+	for _, f := range r.Points.SessionStart {
+		s := f(ctx)
+		if s.Halt != "" {
+			return r.halts(s.Name, s.Halt)
+		}
+		before = append(before, note{tagContext, s.Name, capOutput(s.Context)})
+	}
+	for _, f := range r.Points.Prompt {
+		s := f(ctx, prompt)
+		if s.Halt != "" {
+			return r.halts(s.Name, s.Halt)
+		}
+		if s.Block != "" {
+			r.notice("blocked", fmt.Sprintf("the hook %s blocked the prompt: %s", s.Name, s.Block))
+			return end{reason: event.StopBlocked}
+		}
+		behind = append(behind, note{tagContext, s.Name, capOutput(s.Context)})
+	}
+	if first := appendNotes("", before); first != "" {
+		text = first + "\n\n" + text
+	}
+	text = appendNotes(text, behind)
+	r.say(model.Block{Text: text})
+	r.emit(event.User{Text: text})
+	return end{}
+}
+
+// mayAsk is checked before each request.
+func (r *run) mayAsk(ctx context.Context) end {
+	switch {
+	case ctx.Err() != nil:
+		return r.cancelled(ctx)
+	case r.overBudget():
+		return end{reason: event.StopBudget}
+	case r.turns >= r.maxTurns():
+		r.notice("max_turns", fmt.Sprintf("stopped after %d requests to the model", r.turns))
+		return end{reason: event.StopMaxTurns}
+	}
+	return end{}
+}
+
+// act runs the calls of one message and hands the results back.
+func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
+	results := r.batch(ctx, calls, cut)
+	blocks := make([]model.Block, len(results))
+	for i := range results {
+		blocks[i].Result = &results[i]
+	}
+	r.say(blocks...)
+	switch {
+	case ctx.Err() != nil:
+		return r.cancelled(ctx)
+	case r.isHalted() != nil:
+		h := r.isHalted()
+		return r.halts(h.name, h.reason)
+	case r.FailOnDenied && len(r.denied()) > 0:
+		return end{reason: event.StopDenied}
+	case r.guard.sees(calls, results):
+		return r.circling()
+	}
+	return end{}
+}
+
+// circling ends a run that nobody watches; a person is told once more.
+func (r *run) circling() end {
+	r.notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
+	if r.Ask != nil && r.Mode != "yolo" && r.Mode != "auto" {
+		return end{}
+	}
+	return end{reason: event.StopLoop}
+}
+
+// ended handles an answer without calls.
+func (r *run) ended(ctx context.Context, a *model.Answer) end {
+	switch a.Stop {
+	case model.Refusal:
+		return end{reason: event.StopRefusal, err: r.failure(diag.ModelFailed, "the model refused to answer", 0).
+			With("stop_reason", string(event.StopRefusal))}
+	case model.MaxTokens:
+		r.notice("max_tokens", "the answer was cut off at the model's token limit")
+		return end{reason: event.StopMaxTokens}
+	case model.Other:
+		r.notice("other_stop", "the model's service ended the answer without a reason that it names")
+	}
+	if strings.TrimSpace(r.last) == "" {
+		r.notice("empty_answer", "the model ended without a text")
+	}
+	return r.stopPoints(ctx)
+}
+
+func (r *run) stopPoints(ctx context.Context) end {
+	var notes []note
+	for _, f := range r.Points.Stop {
+		s := f(ctx, Stopping{Text: r.last, Active: r.continues > 0})
+		if s.Halt != "" {
+			return r.halts(s.Name, s.Halt)
+		}
+		if s.Block != "" {
+			notes = append(notes, note{tagFeedback, s.Name, capOutput(s.Block)})
+		}
+	}
+	if len(notes) == 0 {
+		return end{reason: event.StopEndTurn}
+	}
+	if r.continues >= maxContinues {
+		r.notice("stop_hook", fmt.Sprintf("the hook %s has kept the run from ending %d times; it ends now", notes[0].name, maxContinues))
+		return end{reason: event.StopEndTurn}
+	}
+	r.continues++
+	text := appendNotes("", notes)
+	r.say(model.Block{Text: text})
+	r.emit(event.User{Text: text})
+	return end{}
+}
+
+func (r *run) halts(name, reason string) end {
+	r.notice("hook_stopped", fmt.Sprintf("the hook %s ended the run: %s", name, reason))
+	return end{reason: event.StopHookStopped}
+}
+
+func (r *run) cancelled(ctx context.Context) end {
+	if errors.Is(context.Cause(ctx), errTimeLimit) {
+		return end{reason: event.StopTimeLimit}
+	}
+	return end{reason: event.StopInterrupted}
+}
+
+// say adds to the user's side of the transcript. Roles alternate: what
+// follows a user message goes into it.
+func (r *run) say(blocks ...model.Block) {
+	if n := len(r.messages); n > 0 && r.messages[n-1].Role == model.User {
+		r.messages[n-1].Blocks = append(r.messages[n-1].Blocks, blocks...)
+		return
+	}
+	r.messages = append(r.messages, model.Message{Role: model.User, Blocks: blocks})
+}
+
+func (l *Loop) denied() []event.Denial {
+	l.out.Lock()
+	defer l.out.Unlock()
+	return l.denials
+}
