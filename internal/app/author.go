@@ -1,0 +1,51 @@
+package app
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/load"
+)
+
+// EvalChild is the hidden verb: it evaluates one CUE program from in under
+// the limits that its parent set, and gives the exit code.
+func EvalChild(in io.Reader, out io.Writer) int { return load.EvalChild(in, out) }
+
+// Started is what init wrote.
+type Started struct {
+	Dir   string   // absolute
+	Files []string // relative to Dir, in the order written
+	Next  []string // command lines to type next, from inside Dir
+}
+
+// Init writes the starter repository into dir.
+func (a *App) Init(dir string) (Started, error) {
+	at := a.abs(dir)
+	files, err := load.Init(at)
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{Dir: at, Files: files, Next: []string{
+		"larva validate personas", "larva register personas", "larva list",
+	}}, nil
+}
+
+// SchemaNames lists the schemas.
+func (a *App) SchemaNames() []string { return load.SchemaNames() }
+
+// Schema gives one schema's text; format is cue or jsonschema.
+func (a *App) Schema(name, format string) ([]byte, error) {
+	if !slices.Contains(load.SchemaNames(), name) {
+		return nil, diag.Usage("no schema %q", name).With("name", name).
+			WithHint("one of: %s", strings.Join(load.SchemaNames(), ", "))
+	}
+	if format == "cue" {
+		return load.SchemaCUE(name)
+	}
+	return load.SchemaJSON(name)
+}
+
+// ProfileNames lists the profiles that --profile takes by name.
+func (a *App) ProfileNames() ([]string, error) { return nil, nil }

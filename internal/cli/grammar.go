@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the whole command line. Order here is order in help.
+type grammar struct {
+	Help    helpFlag    `short:"h" help:"Show help."`
+	Version versionFlag `short:"V" help:"Show the version."`
+	JSON    bool        `name:"json" help:"The same as -o json."`
+	Output  string      `short:"o" enum:"text,json,stream-json" default:"text" placeholder:"FORMAT" help:"text, or json: one line, {\"data\":…} or {\"error\":…}; run also knows stream-json."`
+
+	Init       initCmd       `cmd:"" group:"author" help:"Write a starter repository."`
+	Validate   validateCmd   `cmd:"" group:"author" help:"Check personas without storing them."`
+	Schema     schemaCmd     `cmd:"" group:"author" help:"Print a schema, or the names of all."`
+	Completion completionCmd `cmd:"" group:"author" help:"Print a completion script."`
+
+	Register registerCmd `cmd:"" group:"registry" help:"Store personas in the registry."`
+	Resolve  resolveCmd  `cmd:"" group:"registry" help:"Print a stored persona as one PersonaSpec."`
+	List     listCmd     `cmd:"" group:"registry" help:"List the stored personas."`
+	Update   updateCmd   `cmd:"" group:"registry" help:"Change fields of one persona, or of all that match."`
+	Clone    cloneCmd    `cmd:"" group:"registry" help:"Copy a persona to a new id."`
+	Delete   deleteCmd   `cmd:"" group:"registry" help:"Remove a persona with all its variants."`
+	Clear    clearCmd    `cmd:"" group:"registry" help:"Remove all personas."`
+	Export   exportCmd   `cmd:"" group:"registry" help:"Print whole personas."`
+	Variant  variantCmd  `cmd:"" group:"registry" help:"List, activate or delete a persona's variants."`
+	Doctor   doctorCmd   `cmd:"" group:"registry" help:"Check every stored persona on its own."`
+
+	Run runCmd `cmd:"" group:"run" help:"Run a persona."`
+
+	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
+	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
+}
+
+const about = "Personas as code: write an agent once, see what it may do, prove it with tests that need no key, and run it, never with more power than you wrote."
+
+func newKong(g *grammar) (*kong.Kong, error) {
+	return kong.New(g,
+		kong.Name("larva"),
+		kong.Description(about),
+		kong.NoDefaultHelp(),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "author", Title: "Write:"},
+			{Key: "registry", Title: "Registry:"},
+			{Key: "run", Title: "Run:"},
+			{Key: "inspect", Title: "Inspect:"},
+		}),
+		kong.Exit(func(int) {}), // help and version end in errDone
+	)
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"larva.dev/larva/internal/app"
+	"larva.dev/larva/internal/diag"
+)
+
+type runCmd struct {
+	Persona  string   `arg:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"persona"`
+	Prompt   []string `arg:"" optional:"" help:"What to do; piped stdin is appended."`
+	Override []string `sep:"none" placeholder:"KEY=VALUE" help:"Replace prompt, model, model_params or compaction_prompt. Repeats."`
+	Model    string   `placeholder:"MODEL" help:"A label, role or provider/model in place of the persona's."`
+	MaxTurns int      `placeholder:"N" help:"End after this many turns (exit 5)."`
+	ruleFlags
+	FailOnDenied bool `help:"Exit 3 when any call was denied."`
+	DryRun       bool `help:"Show persona, model, tools, rules and sizes, and send nothing."`
+}
+
+func (runCmd) doc() doc {
+	return doc{
+		Long: "Without a terminal a question is a denial that tells the model why. With -o json one envelope, with -o stream-json one event a line.",
+		Examples: []string{
+			"larva run code-reviewer 'Review the last commit' --profile offline --dry-run",
+			"larva run code-reviewer 'Review the last commit' --profile offline --deny 'bash(git push *)' --dry-run --json",
+		},
+		Exits: []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitDenied, diag.ExitMaxTurns, diag.ExitModel,
+			diag.ExitInterrupted, diag.ExitTerminated},
+	}
+}
+
+// Run runs the persona and prints what it says.
+func (c runCmd) Run(ctx context.Context, s *session) error {
+	in, err := c.input(ctx, s)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		plan, err := s.app.Plan(ctx, in)
+		if err != nil {
+			return err
+		}
+		if s.json() {
+			return s.data(plan)
+		}
+		return s.planLines(plan)
+	}
+	return s.play(ctx, in)
+}
+
+func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
+	if c.MaxTurns < 0 {
+		return app.RunInput{}, diag.Usage("--max-turns %d: must be at least 1", c.MaxTurns)
+	}
+	in := app.RunInput{
+		Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant,
+		Model: c.Model, Mode: c.Mode, MaxTurns: c.MaxTurns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
+		FailOnDenied: c.FailOnDenied, Stdin: untilDone(ctx, s.process.Stdin), StdinTTY: isTerminal(s.process.Stdin),
+	}
+	if len(c.Override) > 0 {
+		o, err := pairs("--override", c.Override)
+		if err != nil {
+			return in, err
+		}
+		in.Override = o
+	}
+	return in, nil
+}
+
+// play runs with the printer of the session's form.
+func (s *session) play(ctx context.Context, in app.RunInput) error {
+	res, err := s.app.Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	s.code = res.ExitCode
+	if s.json() {
+		return s.data(res)
+	}
+	s.line("%s", res.Result)
+	return nil
+}

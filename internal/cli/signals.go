@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"larva.dev/larva/internal/diag"
+)
+
+// Signals gives a context that Ctrl-C or a terminate signal cancels once; the
+// cause is a *diag.Error with the exit code (130 or 143). After the first
+// signal the default handling is back, so a second one kills. stop ends the
+// watching; call it once.
+func Signals(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case sig := <-ch:
+			signal.Stop(ch)
+			cancel(interrupted(sig))
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(done)
+		cancel(nil)
+	}
+}
+
+func interrupted(sig os.Signal) *diag.Error {
+	if sig == syscall.SIGTERM {
+		return &diag.Error{Code: diag.Interrupted, Message: "terminated", Exit: diag.ExitTerminated}
+	}
+	return &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"charm.land/huh/v2"
+	"golang.org/x/term"
+
+	"larva.dev/larva/internal/diag"
+)
+
+// isTerminal says whether v is a terminal of this process. The interface
+// holds an *os.File or a test's reader or writer.
+func isTerminal(v any) bool {
+	f, ok := v.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// canAsk says whether there is a person to ask: stdin and stderr are
+// terminals and the answer is for eyes.
+func (s *session) canAsk() bool {
+	return !s.json() && isTerminal(s.process.Stdin) && isTerminal(s.process.Stderr)
+}
+
+// confirm asks a yes or no question on stderr; no is the default. Ctrl-C
+// inside the question is an interrupt.
+func (s *session) confirm(ctx context.Context, question string) (bool, error) {
+	yes := false
+	form := huh.NewForm(huh.NewGroup(
+		huh.NewConfirm().Title(escape(question)).Affirmative("Yes").Negative("No").Value(&yes),
+	)).WithInput(s.process.Stdin).WithOutput(s.process.Stderr)
+	err := form.RunWithContext(ctx)
+	if errors.Is(err, huh.ErrUserAborted) {
+		return false, &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
+	}
+	return yes, err
+}
+
+// untilDone gives a reader whose Read ends when ctx does: a terminal or a
+// stuck pipe must not hold back Ctrl-C. The goroutine that waits in the inner
+// Read ends with the process; it owns its buffer, so nothing is shared.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	return &doneReader{ctx: ctx, inner: r}
+}
+
+type doneReader struct {
+	ctx   context.Context
+	inner io.Reader
+	chunk []byte
+	next  chan piece
+	err   error
+}
+
+type piece struct {
+	data []byte
+	err  error
+}
+
+func (d *doneReader) Read(p []byte) (int, error) {
+	for len(d.chunk) == 0 {
+		if d.err != nil {
+			return 0, d.err
+		}
+		if d.next == nil {
+			d.next = make(chan piece)
+			go d.pump()
+		}
+		select {
+		case got := <-d.next:
+			d.chunk, d.err = got.data, got.err
+		case <-d.ctx.Done():
+			return 0, d.ctx.Err()
+		}
+	}
+	n := copy(p, d.chunk)
+	d.chunk = d.chunk[n:]
+	return n, nil
+}
+
+func (d *doneReader) pump() {
+	for {
+		buf := make([]byte, 32<<10)
+		n, err := d.inner.Read(buf)
+		select {
+		case d.next <- piece{buf[:n], err}:
+		case <-d.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
