@@ -86,8 +86,7 @@ const (
 var (
 	promptOpenings = []string{"you are ", "act as ", "follow these ", "always ", "never ", "respond with "}
 	promptPhrases  = []string{"you are ", "respond with ", "step-by-step", "do not ", "must "}
-	// "auditor", "reviewer" and "validator" hold the shorter word or stand
-	// here because they do not.
+	// "audit" and "review" also stand for auditor and reviewer.
 	readerWords = []string{"audit", "read-only", "readonly", "review", "validate", "validator"}
 )
 

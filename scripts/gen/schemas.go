@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"sort"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -71,6 +73,11 @@ func attr(v cue.Value, name string) string {
 	return s
 }
 
+func hasAttr(v cue.Value, name string) bool {
+	a := v.Attribute(name)
+	return a.Err() == nil
+}
+
 // doc gives a value's comment as one paragraph a line.
 func doc(v cue.Value) string {
 	var parts []string
@@ -78,4 +85,28 @@ func doc(v cue.Value) string {
 		parts = append(parts, strings.TrimSpace(c.Text()))
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// definition is one #Name of the schema and the file it stands in.
+type definition struct {
+	name string // #PersonaSpec
+	file string // persona.cue
+}
+
+// defs lists all definitions, by file name and then in the file's order.
+func (s *schemas) defs() []definition {
+	var out []definition
+	for _, f := range s.files {
+		for _, d := range f.Decls {
+			field, ok := d.(*ast.Field)
+			if !ok {
+				continue
+			}
+			if name, _, err := ast.LabelName(field.Label); err == nil && strings.HasPrefix(name, "#") {
+				out = append(out, definition{name, filepath.Base(f.Filename)})
+			}
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].file < out[j].file })
+	return out
 }
