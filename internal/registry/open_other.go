@@ -1,0 +1,10 @@
+//go:build !unix
+
+package registry
+
+// openFlags: this platform has no flag against links; readFile looks first.
+const openFlags = 0
+
+func isLink(error) bool { return false }
+
+func shortage(error) bool { return false }
