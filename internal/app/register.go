@@ -83,8 +83,8 @@ func (a *App) Register(ctx context.Context, in RegisterInput) ([]Registered, err
 
 func (a *App) registerItem(ctx context.Context, r *registry.Registry, it *load.Item, in RegisterInput) (out Registered) {
 	out.Source = it.Source != nil
-	// Warnings are validate's; a nil set of ids skips the one that reads the registry.
-	if _, out.Err = judge(it, func() func(string) bool { return nil }); out.Err != nil {
+	// Warnings are validate's; nil leaves out the one that reads the registry.
+	if _, out.Err = judge(it, nil); out.Err != nil {
 		return out
 	}
 	var err error

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"io"
+	"sync"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
@@ -75,35 +76,26 @@ func whereOf(items []load.Item, i int) Where {
 	return Where{File: items[i].File, ID: items[i].ID, Crowded: n > 1}
 }
 
-// knownIDs says which ids can_spawn may name: those of the registry and of
-// the personas at hand. The registry is read once, and only when a list asks;
-// nil where it cannot be read.
-func (a *App) knownIDs(items []load.Item) func() func(string) bool {
-	var known func(string) bool
-	read := false
-	return func() func(string) bool {
-		if read {
-			return known
+// knownIDs says which ids can_spawn may name: those of the registry and, where
+// several personas are at hand, those. The registry is read once and only when
+// a list asks; where it cannot be read every id is known, which leaves the
+// warning out.
+func (a *App) knownIDs(items []load.Item) func(string) bool {
+	set, all := map[string]bool{}, false
+	if len(items) > 1 {
+		for i := range items {
+			set[items[i].ID] = true
 		}
-		read = true
-		r, err := a.registry()
-		if err != nil {
-			return nil
-		}
-		ids, err := r.IDs()
-		if err != nil {
-			return nil
-		}
-		set := map[string]bool{}
+	}
+	read := sync.OnceFunc(func() {
+		ids, err := a.PersonaIDs()
+		all = err != nil
 		for _, id := range ids {
 			set[id] = true
 		}
-		if len(items) > 1 {
-			for i := range items {
-				set[items[i].ID] = true
-			}
-		}
-		known = func(id string) bool { return set[id] }
-		return known
+	})
+	return func(id string) bool {
+		read()
+		return all || set[id]
 	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -35,7 +37,7 @@ type verb struct {
 	help     string
 	usage    string // "FILE…"
 	children []verb
-	flags    []flag
+	flags    []flag // its own; those of larva itself hold everywhere
 	// args are the kinds of the positional arguments: persona, variant, file,
 	// …; "" completes to nothing. The last one repeats where repeats is set.
 	args    []string
@@ -63,10 +65,8 @@ func verbs() (verb, error) {
 
 func verbOf(n *kong.Node) verb {
 	v := verb{path: commandOf(n), help: n.Help}
-	for _, group := range n.AllFlags(true) {
-		for _, f := range group {
-			v.flags = append(v.flags, flagOf(f))
-		}
+	for _, f := range n.Flags {
+		v.flags = append(v.flags, flagOf(f))
 	}
 	for _, p := range n.Positional {
 		v.args = append(v.args, p.Tag.Get("complete"))
@@ -86,10 +86,9 @@ func flagOf(f *kong.Flag) flag {
 	if f.Short != 0 {
 		out.short = string(f.Short)
 	}
-	for _, w := range f.EnumSlice() {
-		if w != "" {
-			out.words = append(out.words, w)
-		}
+	out.words = strings.Fields(f.Tag.Get("words"))
+	if len(out.words) == 0 && f.Enum != "" {
+		out.words = f.EnumSlice()
 	}
 	return out
 }

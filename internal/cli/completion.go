@@ -68,9 +68,12 @@ func (v verb) childNames() (names []string) {
 
 func (v verb) name() string { return v.path[strings.LastIndex(v.path, " ")+1:] }
 
-func (v verb) flagWords() (words []string) {
+func flagWords(root, v verb) (words []string) {
 	for _, f := range v.flags {
 		words = append(words, "--"+f.name)
+	}
+	if v.path != "" {
+		words = append(words, flagWords(root, root)...)
 	}
 	return words
 }
@@ -144,7 +147,7 @@ func posixScript(root verb, d dialect) string {
 	b.WriteString("  case \"$at $prev\" in\n")
 	root.each(func(v verb) {
 		for _, f := range v.flags {
-			if call := valueCall("_larva_values", f.words, f.kind); call != "" && f.takes {
+			if call := valueCall(f.words, f.kind); call != "" && f.takes {
 				fmt.Fprintf(&b, "    %s) %s; return ;;\n", flagPattern(v, f), call)
 			}
 		}
@@ -153,48 +156,50 @@ func posixScript(root verb, d dialect) string {
 	b.WriteString("  case $at in\n")
 	root.each(func(v verb) {
 		fmt.Fprintf(&b, "    %s)\n", quote(key(v)))
-		fmt.Fprintf(&b, "      if [[ $cur == -* ]]; then _larva_values word %s; return; fi\n", quote(strings.Join(v.flagWords(), " ")))
+		fmt.Fprintf(&b, "      if [[ $cur == -* ]]; then _larva_values word %s; return; fi\n", quote(strings.Join(flagWords(root, v), " ")))
 		if len(v.children) > 0 {
 			fmt.Fprintf(&b, "      %s ;;\n", d.commands(v))
 			return
 		}
-		b.WriteString(argCase(v, "      ", "_larva_values") + "      ;;\n")
+		b.WriteString(argCase(v, "      ") + "      ;;\n")
 	})
 	b.WriteString("  esac\n}\n" + d.tail)
 	return b.String()
 }
 
 // argCase completes the n-th positional argument.
-func argCase(v verb, indent, call string) string {
-	if len(v.args) == 0 {
-		return indent + ":\n"
-	}
+func argCase(v verb, indent string) string {
 	var b strings.Builder
-	b.WriteString(indent + "case $n in\n")
 	for i, kind := range v.args {
 		pattern := fmt.Sprint(i)
 		if i == len(v.args)-1 && v.repeats {
 			pattern = "*"
 		}
-		words := []string(nil)
-		if kind == "shell" {
-			words = []string{"bash", "zsh", "fish"}
-		}
-		if c := valueCall(call, words, kind); c != "" {
+		if c := valueCall(shellWords(kind), kind); c != "" {
 			fmt.Fprintf(&b, "%s  %s) %s ;;\n", indent, pattern, c)
 		}
 	}
-	b.WriteString(indent + "esac\n")
-	return b.String()
+	if b.Len() == 0 {
+		return indent + ":\n"
+	}
+	return indent + "case $n in\n" + b.String() + indent + "esac\n"
+}
+
+// shellWords are the values of the one argument with an enum.
+func shellWords(kind string) []string {
+	if kind == "shell" {
+		return []string{"bash", "zsh", "fish"}
+	}
+	return nil
 }
 
 // valueCall is the shell call that offers words or a kind; "" offers nothing.
-func valueCall(function string, words []string, kind string) string {
+func valueCall(words []string, kind string) string {
 	switch {
 	case len(words) > 0:
-		return function + " word " + quote(strings.Join(words, " "))
+		return "_larva_values word " + quote(strings.Join(words, " "))
 	case kind != "":
-		return function + " " + kind
+		return "_larva_values " + kind
 	}
 	return ""
 }
@@ -216,10 +221,15 @@ func commandKeys(root verb) (keys []string) {
 	return keys
 }
 
+// flagPattern matches "$at $prev"; larva's own flags hold after any command.
 func flagPattern(v verb, f flag) string {
-	p := quote(key(v) + " --" + f.name)
+	at := quote(key(v))
+	if v.path == "" {
+		at = "*"
+	}
+	p := at + "' --" + f.name + "'"
 	if f.short != "" {
-		p += "|" + quote(key(v)+" -"+f.short)
+		p += "|" + at + "' -" + f.short + "'"
 	}
 	return p
 }
@@ -258,6 +268,9 @@ func fishVerb(v verb) string {
 	}
 	for _, f := range v.flags {
 		line := here("") + " -l " + f.name
+		if v.path == "" {
+			line = "complete -c larva -l " + f.name
+		}
 		if f.short != "" {
 			line += " -s " + f.short
 		}
@@ -274,11 +287,7 @@ func fishVerb(v verb) string {
 		if i == len(v.args)-1 && v.repeats {
 			last = 1000
 		}
-		words := []string(nil)
-		if kind == "shell" {
-			words = []string{"bash", "zsh", "fish"}
-		}
-		switch w := fishWords(words, kind); {
+		switch w := fishWords(shellWords(kind), kind); {
 		case kind == "file":
 			fmt.Fprintf(&b, "%s -F\n", here(fmt.Sprintf(" %d %d", i, last)))
 		case w != "":

@@ -35,7 +35,7 @@ func (helpFlag) BeforeReset(kc *kong.Context) error {
 }
 
 func helpOptions() kong.HelpOptions {
-	return kong.HelpOptions{Compact: true, WrapUpperBound: 100}
+	return kong.HelpOptions{Compact: true, WrapUpperBound: 100, ValueFormatter: kong.DefaultHelpValueFormatter}
 }
 
 type versionFlag bool
@@ -70,7 +70,7 @@ func docOf(n *kong.Node) doc {
 
 func printDoc(w io.Writer, d doc) {
 	if d.Long != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(d.Long))
+		fmt.Fprintf(w, "\n%s\n", wrap(d.Long))
 	}
 	if len(d.Examples) > 0 {
 		fmt.Fprint(w, "\nExamples:\n")
@@ -84,6 +84,33 @@ func printDoc(w io.Writer, d doc) {
 			fmt.Fprintf(w, "  %-4d %s\n", c, exitWord(c))
 		}
 	}
+}
+
+// helpWidth is where prose breaks: kong's own guess where there is no terminal.
+const helpWidth = 80
+
+// wrap breaks prose at helpWidth; an indented line stays as it is.
+func wrap(text string) string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if strings.HasPrefix(line, " ") {
+			out = append(out, line)
+			continue
+		}
+		row := ""
+		for _, word := range strings.Fields(line) {
+			if row != "" && len(row)+1+len(word) > helpWidth {
+				out = append(out, row)
+				row = ""
+			}
+			if row != "" {
+				row += " "
+			}
+			row += word
+		}
+		out = append(out, row)
+	}
+	return strings.Join(out, "\n")
 }
 
 // exitWord says an exit code in a few words.

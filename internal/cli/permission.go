@@ -17,18 +17,26 @@ type permissionCmd struct {
 // ruleFlags are what run and explain are both told about permission.
 type ruleFlags struct {
 	Profile string   `placeholder:"NAME" help:"A profile, by name or path." complete:"profile"`
-	Variant string   `placeholder:"NAME" help:"This variant in place of the active one." complete:"variant"`
-	Mode    string   `enum:"default,accept-edits,plan,yolo," default:"" placeholder:"MODE" help:"default, accept-edits, plan or yolo."`
+	Mode    string   `placeholder:"MODE" help:"default, accept-edits, plan or yolo." words:"default accept-edits plan yolo"`
 	Allow   []string `sep:"none" placeholder:"RULE" help:"Add an allow rule: tool or tool(pattern). Repeats."`
 	Ask     []string `sep:"none" placeholder:"RULE" help:"Add an ask rule. Repeats."`
 	Deny    []string `sep:"none" placeholder:"RULE" help:"Add a deny rule. Repeats."`
 	AddDir  []string `sep:"none" placeholder:"DIR" help:"A further root beside the project. Repeats." complete:"dir"`
 }
 
+func (f ruleFlags) check() error {
+	switch f.Mode {
+	case "", "default", "accept-edits", "plan", "yolo":
+		return nil
+	}
+	return diag.Usage("--mode %s: expected default, accept-edits, plan or yolo", f.Mode).With("value", f.Mode)
+}
+
 type explainCmd struct {
-	Tool    string   `arg:"" help:"A tool's name; - reads one {\"tool\",\"input\"} a line from stdin." complete:"tool"`
+	Tool    string   `arg:"" help:"A tool's name; - reads one {\"tool\",\"input\"} a line from stdin."`
 	Input   []string `arg:"" optional:"" help:"The call's input as JSON; for bash a command line, for file tools a path."`
 	Persona string   `placeholder:"ID" help:"Judge under this persona's capabilities." complete:"persona"`
+	Variant string   `placeholder:"NAME" help:"With --persona: this variant in place of the active one."`
 	ruleFlags
 }
 
@@ -45,6 +53,9 @@ func (explainCmd) doc() doc {
 
 // Run prints one decision, or one a line.
 func (c explainCmd) Run(ctx context.Context, s *session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	in := app.ExplainInput{
 		Tool: c.Tool, Persona: c.Persona, Variant: c.Variant, Profile: c.Profile, Mode: c.Mode,
 		Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,

@@ -11,6 +11,7 @@ import (
 type runCmd struct {
 	Persona  string   `arg:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"persona"`
 	Prompt   []string `arg:"" optional:"" help:"What to do; piped stdin is appended."`
+	Variant  string   `placeholder:"NAME" help:"This variant in place of the active one." complete:"variant"`
 	Override []string `sep:"none" placeholder:"KEY=VALUE" help:"Replace prompt, model, model_params or compaction_prompt. Repeats."`
 	Model    string   `placeholder:"MODEL" help:"A label, role or provider/model in place of the persona's."`
 	MaxTurns int      `placeholder:"N" help:"End after this many turns (exit 5)."`
@@ -51,6 +52,9 @@ func (c runCmd) Run(ctx context.Context, s *session) error {
 }
 
 func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
+	if err := c.check(); err != nil {
+		return app.RunInput{}, err
+	}
 	if c.MaxTurns < 0 {
 		return app.RunInput{}, diag.Usage("--max-turns %d: must be at least 1", c.MaxTurns)
 	}

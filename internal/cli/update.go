@@ -72,11 +72,7 @@ func (c updateCmd) batch(s *session, patches *spec.Object) error {
 		return err
 	}
 	if s.json() {
-		items := make([]any, 0, len(res.Items))
-		for _, it := range res.Items {
-			items = append(items, map[string]any{"id": it.ID, "updated": it.Updated})
-		}
-		return s.data(map[string]any{"items": items, "matched": res.Matched, "updated": res.Updated})
+		return s.data(res)
 	}
 	fmt.Fprintf(s.out, "matched: %d, updated: %d\n", res.Matched, res.Updated)
 	for _, it := range res.Items {
