@@ -1,0 +1,55 @@
+package modeltest
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"larva.dev/larva/internal/model"
+)
+
+// Protocol is one adapter and the streams of its protocol. The functions give
+// whole server-sent event streams.
+type Protocol struct {
+	New  func(o Options) model.Model
+	Path string // that a request goes to, below the base URL's root
+	Base string // behind the server's address, "/v1" or ""
+	Auth func(h http.Header) []string
+
+	Text func(stop string, pieces ...string) string // stop: end, length, refusal
+	// Think is reasoning, then a text.
+	Think func(thought, text string) string
+	// Calls is a batch, its arguments in pieces of four bytes, interleaved
+	// where the protocol can.
+	Calls func(stop string, calls ...Call) string
+	// Failure is an event that reports an overloaded service, after a text
+	// where it is not "".
+	Failure func(text string) string
+	// Ending is how many events make up the end without which an answer is cut.
+	Ending int
+	// Overflow is the body of a 400 for a prompt that is too long.
+	Overflow string
+	// Usage that Text reports.
+	Input, Output, CacheRead int
+}
+
+// Call of a canned stream.
+type Call struct{ ID, Tool, Args string }
+
+// Options for an adapter under test; provider and model are "peer" and "m-1".
+type Options struct {
+	BaseURL, Key string
+	Provider     string // "": peer
+	Stall        time.Duration
+}
+
+// Key of the suite: it may never be in an error.
+const Key = "sk-suite/+secret key"
+
+// Run is the suite that every adapter passes.
+func Run(t *testing.T, p Protocol) {
+	t.Run("answers", func(t *testing.T) { t.Parallel(); answers(t, p) })
+	t.Run("requests", func(t *testing.T) { t.Parallel(); requests(t, p) })
+	t.Run("faults", func(t *testing.T) { t.Parallel(); faults(t, p) })
+	t.Run("retries", func(t *testing.T) { t.Parallel(); retries(t, p) })
+}
