@@ -12,6 +12,9 @@ import (
 // and from waiting for the other end of a named pipe.
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 
+// hasModes: permission bits say who may read here.
+const hasModes = true
+
 // isLink says that an open failed because openFlags met a symbolic link.
 func isLink(err error) bool { return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) }
 

@@ -147,6 +147,12 @@ type held struct {
 	path string
 }
 
+func (h *held) close() {
+	if h != nil {
+		h.file.Close()
+	}
+}
+
 // changed says whether the path leads to another file by now, or the file was
 // rewritten in place.
 func (h *held) changed() bool {

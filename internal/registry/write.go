@@ -16,13 +16,14 @@ import (
 // writer is the one who holds the lock. It reads without doubts.
 type writer struct {
 	reader
-	code diag.Code // of the errors of its disk work
+	code  diag.Code // of the errors of its disk work
+	swept []string  // names in .aside that a killed writer had left
 }
 
 // write runs fn under the lock, in a swept registry. code is the operation's
 // own for disk errors; id is "" where the operation concerns no one persona.
 func (r *Registry) write(code diag.Code, id string, fn func(*writer) error) error {
-	w := &writer{reader{Registry: r}, code}
+	w := &writer{reader: reader{Registry: r}, code: code}
 	if err := w.prepare(); err != nil {
 		return w.failed(id, r.root, err)
 	}
@@ -126,6 +127,7 @@ func (w *writer) sweep() error {
 		}
 		// What cannot be removed harms nobody; doctor names it.
 		_ = os.RemoveAll(w.aside(e.Name()))
+		w.swept = append(w.swept, e.Name())
 	}
 	return nil
 }
