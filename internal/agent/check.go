@@ -46,7 +46,7 @@ func (l *Loop) checkOf(s tool.Spec) *check {
 
 func compile(raw json.RawMessage) *check {
 	var s jsonschema.Schema
-	if len(bytes.TrimSpace(raw)) == 0 || json.Unmarshal(raw, &s) != nil {
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &s) != nil {
 		return &check{}
 	}
 	s.Schema = "" // a dialect that the library does not know is no reason to skip the rest

@@ -233,8 +233,10 @@ func (r *run) halts(name, reason string) end {
 
 func (r *run) cancelled(ctx context.Context) end {
 	if errors.Is(context.Cause(ctx), errTimeLimit) {
+		r.notice("time_limit", "stopped: "+r.whyStopped(ctx))
 		return end{reason: event.StopTimeLimit}
 	}
+	r.notice("interrupted", r.whyStopped(ctx))
 	return end{reason: event.StopInterrupted}
 }
 

@@ -58,15 +58,18 @@ func (r *run) cut(ctx context.Context, err error, streamed string) end {
 	if errors.As(err, &failed) && failed.Partial != "" && streamed == "" {
 		streamed = failed.Partial
 	}
-	e, why := r.cancelled(ctx), r.whyStopped(ctx)
-	if ctx.Err() == nil {
-		e, why = end{err: r.modelError(err)}, "the answer was cut off"
+	why := "the answer was cut off"
+	if ctx.Err() != nil {
+		why = r.whyStopped(ctx)
 	}
 	if streamed != "" {
 		r.last = strings.TrimRight(streamed, "\n") + "\n\n[" + why + "]"
 		r.emit(event.Assistant{Text: r.last})
 	}
-	return e
+	if ctx.Err() != nil {
+		return r.cancelled(ctx)
+	}
+	return end{err: r.modelError(err)}
 }
 
 // modelError gives a model's failure the code, the details and the exit code
