@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
@@ -52,9 +53,10 @@ func escaped(values []string) []any {
 // printJSONError prints {"error":…}, or the error event where a stream was asked for.
 func (s *session) printJSONError(e *diag.Error) {
 	if s.format == formatStream {
-		b := spec.AppendCanonical(nil, map[string]any{
-			"v": event.Version, "seq": 1, "type": event.Fault{}.Type(), "code": string(e.Code), "message": e.Message})
-		_, _ = s.out.Write(append(b, '\n'))
+		e := event.Event{Seq: 1, Time: time.Now(), Body: event.Fault{Code: string(e.Code), Message: e.Message}}
+		if line, err := e.AppendLine(nil); err == nil {
+			_, _ = s.out.Write(append(line, '\n'))
+		}
 		return
 	}
 	b := append(spec.AppendCanonical([]byte(`{"error":`), envelope(e)), '}', '\n')

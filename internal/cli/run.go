@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"larva.dev/larva/internal/app"
 	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
 )
 
 type runCmd struct {
@@ -73,16 +75,34 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 	return in, nil
 }
 
-// play runs with the printer of the session's form.
+// play runs with the renderer of the session's form. The renderer writes to
+// stdout itself and at once; what the session prints afterwards is only a
+// failure that no event has shown.
 func (s *session) play(ctx context.Context, in app.RunInput) error {
+	if s.canAsk() {
+		in.Question = NewAsk(s.process.Stdin.(*os.File), s.process.Stderr.(*os.File)) // canAsk knows both are
+	}
+	r := NewRenderer(s.format, s.process.Stdout, s.process.Stderr, viewOf(s.process.Stdout, s.process.Stderr, s.process.Environ))
+	shown := false
+	in.Emit = func(e event.Event) {
+		switch b := e.Body.(type) {
+		case event.Fault:
+			shown = shown || s.format == formatStream
+		case event.Result:
+			shown = shown || b.ExitCode != diag.ExitModel
+		}
+		r.Event(e)
+	}
 	res, err := s.app.Run(ctx, in)
-	if err != nil {
-		return err
+	if werr := r.Close(); werr != nil && err == nil {
+		return diag.New(diag.Internal, "cannot write the result: %v", werr)
 	}
-	s.code = res.ExitCode
-	if s.json() {
-		return s.data(res)
+	if err == nil || shown {
+		s.code = res.ExitCode
+		if err != nil && s.code == diag.ExitOK {
+			s.code = s.asDiag(ctx, err).ExitCode()
+		}
+		return nil
 	}
-	s.line("%s", res.Result)
-	return nil
+	return err
 }
