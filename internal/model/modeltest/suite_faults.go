@@ -60,7 +60,7 @@ func faults(t *testing.T, p Protocol) {
 		{"a cut connection mid-stream", Reply{Body: Cut(whole, p.Ending+1), Then: "cut"}, 0, true, "one two ", "cut"},
 		{"an event that is no JSON", Reply{Body: Cut(whole, p.Ending) + "event: x\ndata: {\"type\":\n\n"}, 0, false, "one two three", "no JSON"},
 		{"overloaded mid-stream", Reply{Body: p.Failure("one ")}, 529, true, "one ", "Overloaded"},
-		{"an answer that is too large", Reply{Body: p.Text("end", "x", strings.Repeat("y", 40<<20))}, 0, false, "x", "larger"},
+		{"an answer that is too large", Reply{Body: p.Text("end", "x", strings.Repeat("y", 33<<20))}, 0, false, "x", "larger"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
