@@ -16,10 +16,11 @@ type doc struct {
 	pos  spec.Positions
 	// files names the file of a path where that is not file: the parts of one
 	// CUE value may stand in several.
-	files map[string]string
-	// offset is added to the columns of the whole document's line numbers: the
-	// lines above a frontmatter.
+	files   map[string]string
 	notices []diag.Problem
+	// faults and open are what CUE says of the document; nil for data formats.
+	faults []cueFault
+	open   map[string]bool
 }
 
 // keyMark is the suffix of a key's own place in spec.Positions.

@@ -84,7 +84,7 @@ func (d *doc) flat(o *spec.Object) Item {
 	if o.Has("persona") && !o.Has("personas") {
 		it.Problems = append(it.Problems, d.keyProblem([]string{"persona"}, "unknown field", `did you mean "personas"?`))
 	}
-	it.Problems = settle(append(it.Problems, d.problems(spec.Check(o), o, where{d: d})...))
+	it.Problems = settle(d.merge(nil, append(it.Problems, d.problems(spec.Check(o), o, where{d: d})...)))
 	if len(it.Problems) > 0 {
 		it.Code = diag.PersonaInvalid
 	}

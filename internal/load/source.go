@@ -39,7 +39,7 @@ func (d *doc) source(path []string, o *spec.Object, key string) Item {
 	if it.ID == "" {
 		it.ID = key
 	}
-	it.Problems = settle(r.problems)
+	it.Problems = settle(d.merge(path, r.problems))
 	if len(it.Problems) > 0 {
 		it.Code, it.Issues = diag.PersonaInvalid, r.issues
 		return it
