@@ -76,6 +76,10 @@ type Loop struct {
 	Servers []string // MCP servers, for init
 	Skills  []string // for init
 
+	// Opening is told right after init: what a person should know before the
+	// run does anything.
+	Opening []string
+
 	// Now is the clock, nil: time.Now. Tools that run side by side read it
 	// from their own goroutines.
 	Now func() time.Time

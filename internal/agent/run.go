@@ -59,6 +59,9 @@ func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
 	r := &run{Loop: l, began: l.now()}
 	l.reset()
 	l.emit(l.init())
+	for _, text := range l.Opening {
+		l.notice("", text)
+	}
 	if l.BudgetUSD != nil && l.Price == nil {
 		l.notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
 	}

@@ -44,25 +44,25 @@ func (a *App) DataDir() (string, error) {
 	return filepath.Join(a.home, ".local", "share", "larva"), nil
 }
 
-// place is where a run stands: its project and the directories from there
+// where is the place a run stands: its project and the directories from there
 // down to the working directory.
-type place struct {
+type where struct {
 	project string   // git root, else the working directory; links resolved
 	common  string   // the git common directory, the same for all worktrees; project without git
 	dirs    []string // from project down to the working directory
 	config  string   // personal configuration
 }
 
-func (a *App) place() (place, error) {
+func (a *App) locate() (where, error) {
 	config, err := a.ConfigDir()
 	if err != nil {
-		return place{}, err
+		return where{}, err
 	}
 	cwd, err := filepath.EvalSymlinks(a.dir)
 	if err != nil {
-		return place{}, diag.Usage("the working directory %s cannot be read: %v", a.dir, err)
+		return where{}, diag.Usage("the working directory %s cannot be read: %v", a.dir, err)
 	}
-	p := place{project: cwd, common: cwd, config: config, dirs: []string{cwd}}
+	p := where{project: cwd, common: cwd, config: config, dirs: []string{cwd}}
 	var below []string
 	for dir := cwd; ; dir = filepath.Dir(dir) {
 		below = append(below, dir)
@@ -115,7 +115,7 @@ func readSmall(path string) ([]byte, error) {
 }
 
 // rel names a file of the project as a person would.
-func (p place) rel(path string) string {
+func (p where) rel(path string) string {
 	if r, err := filepath.Rel(p.project, path); err == nil && filepath.IsLocal(r) {
 		return filepath.ToSlash(r)
 	}
@@ -123,7 +123,7 @@ func (p place) rel(path string) string {
 }
 
 // inside says whether path lies in the project, links resolved.
-func (p place) inside(path string) bool {
+func (p where) inside(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -132,12 +132,12 @@ func (p place) inside(path string) bool {
 }
 
 // privateFile is where this project's "always" answers land.
-func (p place) privateFile() string {
+func (p where) privateFile() string {
 	sum := sha256.Sum256([]byte(p.common))
 	return filepath.Join(p.config, "projects", hex.EncodeToString(sum[:8])+".toml")
 }
 
-func (p place) trustFile() string { return filepath.Join(p.config, "trust.json") }
+func (p where) trustFile() string { return filepath.Join(p.config, "trust.json") }
 
 // flags is what the command line says of how to run.
 type flags struct {
@@ -148,7 +148,7 @@ type flags struct {
 
 // layers gives the stack for profile.Merge: shipped, the project (which can
 // only lower unless it is trusted), personal, private, --profile, flags.
-func (a *App) layers(ctx context.Context, p place, store *trust.Store, f flags) ([]profile.Layer, error) {
+func (a *App) layers(ctx context.Context, p where, store *trust.Store, f flags) ([]profile.Layer, error) {
 	shipped, err := load.ProfilesFS(ctx, profiles.FS)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (f flags) layer() profile.Layer {
 // configNames are the two spellings of a config file; having both is an error.
 var configNames = [...]string{"config.cue", "config.toml"}
 
-func (a *App) personal(ctx context.Context, p place) ([]profile.Layer, error) {
+func (a *App) personal(ctx context.Context, p where) ([]profile.Layer, error) {
 	out, err := a.configIn(ctx, p.config, load.Options{Dir: a.dir, Trusted: true})
 	for i := range out {
 		out[i].Name = "personal"
@@ -247,7 +247,7 @@ func (a *App) optional(ctx context.Context, path string, o load.Options) ([]prof
 
 // named finds --profile: a path, or a name among the personal profiles, the
 // project's trusted ones, the shipped ones.
-func (a *App) named(ctx context.Context, p place, store *trust.Store, shipped map[string]profile.Layer, ref string) (profile.Layer, error) {
+func (a *App) named(ctx context.Context, p where, store *trust.Store, shipped map[string]profile.Layer, ref string) (profile.Layer, error) {
 	if isPath(ref) {
 		path := a.abs(ref)
 		if p.inside(path) {

@@ -22,7 +22,7 @@ type chosen struct {
 // persona finds PERSONA: a path, or an id in the registry, then among the
 // project's trusted sources, then among the shipped ones. Overrides are
 // applied and the result is checked.
-func (a *App) persona(ctx context.Context, p place, ref, variant string, overrides *spec.Object) (chosen, error) {
+func (a *App) persona(ctx context.Context, p where, ref, variant string, overrides *spec.Object) (chosen, error) {
 	var c chosen
 	var err error
 	if isPath(ref) {
@@ -42,7 +42,7 @@ func (a *App) persona(ctx context.Context, p place, ref, variant string, overrid
 	return c, nil
 }
 
-func (a *App) personaFile(ctx context.Context, p place, ref, variant string) (chosen, error) {
+func (a *App) personaFile(ctx context.Context, p where, ref, variant string) (chosen, error) {
 	items, err := load.Specs(ctx, []string{ref}, a.loadOptions())
 	if err != nil {
 		return chosen{}, err
@@ -72,7 +72,7 @@ func (a *App) personaFile(ctx context.Context, p place, ref, variant string) (ch
 		"running " + p.rel(it.File) + " by path: it is not taken from the registry"}}, nil
 }
 
-func (a *App) personaID(ctx context.Context, p place, id, variant string) (chosen, error) {
+func (a *App) personaID(ctx context.Context, p where, id, variant string) (chosen, error) {
 	if !spec.ValidID(id) {
 		return chosen{}, diag.New(diag.InvalidPersonaID, "%q is no persona id", id).With("persona_id", id).
 			WithHint("ids are lower case with single hyphens; a path needs a slash or a file ending")

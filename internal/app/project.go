@@ -33,7 +33,7 @@ type sourceItem struct {
 }
 
 // projectConfigs reads .larva/config.* from the project's root down.
-func (a *App) projectConfigs(ctx context.Context, p place, store *trust.Store) ([]configItem, error) {
+func (a *App) projectConfigs(ctx context.Context, p where, store *trust.Store) ([]configItem, error) {
 	var out []configItem
 	for _, dir := range p.dirs {
 		here := filepath.Join(dir, ".larva")
@@ -62,7 +62,7 @@ func (a *App) projectConfigs(ctx context.Context, p place, store *trust.Store) (
 
 // projectConfig reads one profile that lies in the project. Its hash covers
 // the file's bytes and what they evaluate to.
-func (a *App) projectConfig(ctx context.Context, p place, store *trust.Store, path, name string) (configItem, error) {
+func (a *App) projectConfig(ctx context.Context, p where, store *trust.Store, path, name string) (configItem, error) {
 	var l profile.Layer
 	var err error
 	if name == "" {
@@ -88,7 +88,7 @@ func (a *App) projectConfig(ctx context.Context, p place, store *trust.Store, pa
 }
 
 // projectProfile is projectConfig for --profile.
-func (a *App) projectProfile(ctx context.Context, p place, store *trust.Store, path, name string) (profile.Layer, error) {
+func (a *App) projectProfile(ctx context.Context, p where, store *trust.Store, path, name string) (profile.Layer, error) {
 	it, err := a.projectConfig(ctx, p, store, path, name)
 	return it.layer, err
 }
@@ -96,7 +96,7 @@ func (a *App) projectProfile(ctx context.Context, p place, store *trust.Store, p
 // projectSources reads personas/ from the project's root down; of one id the
 // one nearest to the working directory counts. A source that does not load
 // is told in notices and never takes its id.
-func (a *App) projectSources(ctx context.Context, p place, store *trust.Store) (out []sourceItem, notices []string, err error) {
+func (a *App) projectSources(ctx context.Context, p where, store *trust.Store) (out []sourceItem, notices []string, err error) {
 	byID := map[string]sourceItem{}
 	for _, dir := range p.dirs {
 		path := filepath.Join(dir, "personas")
@@ -131,14 +131,14 @@ func (a *App) projectSources(ctx context.Context, p place, store *trust.Store) (
 	return out, notices, nil
 }
 
-func firstProblem(p place, it load.Item) string {
+func firstProblem(p where, it load.Item) string {
 	if len(it.Problems) == 0 {
 		return p.rel(it.File)
 	}
 	return it.Problems[0].String()
 }
 
-func sourceOf(p place, store *trust.Store, it load.Item) (sourceItem, error) {
+func sourceOf(p where, store *trust.Store, it load.Item) (sourceItem, error) {
 	s := sourceItem{source: it.Source, flat: it.Flat}
 	raw, err := os.ReadFile(it.File)
 	if err != nil {
@@ -160,7 +160,7 @@ func sourceOf(p place, store *trust.Store, it load.Item) (sourceItem, error) {
 }
 
 // standing builds the item as `trust list` shows it.
-func standing(p place, store *trust.Store, kind, name, file string, parts []trust.Part) TrustItem {
+func standing(p where, store *trust.Store, kind, name, file string, parts []trust.Part) TrustItem {
 	hash := trust.Hash(kind, name, parts)
 	return TrustItem{Kind: kind, Name: name, File: p.rel(file), Hash: hash,
 		Status: string(store.Status(p.common, kind, name, hash))}

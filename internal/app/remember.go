@@ -22,7 +22,7 @@ const privateHeader = "# What you answered \"always\" to in one project. Edit or
 
 // remember stores an allow rule in the project's private file and says where.
 // What else the file holds, comments too, stays as it is.
-func (a *App) remember(ctx context.Context, p place, rule string) (string, error) {
+func (a *App) remember(ctx context.Context, p where, rule string) (string, error) {
 	path := p.privateFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err

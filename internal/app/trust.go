@@ -11,11 +11,11 @@ import (
 	"larva.dev/larva/internal/trust"
 )
 
-func (a *App) trustStore(p place) (*trust.Store, error) { return trust.Open(p.trustFile()) }
+func (a *App) trustStore(p where) (*trust.Store, error) { return trust.Open(p.trustFile()) }
 
 // TrustList lists what counts only once trusted, profiles first, each by name.
 func (a *App) TrustList(ctx context.Context) ([]TrustItem, error) {
-	p, err := a.place()
+	p, err := a.locate()
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (a *App) TrustList(ctx context.Context) ([]TrustItem, error) {
 	return a.trustItems(ctx, p, store)
 }
 
-func (a *App) trustItems(ctx context.Context, p place, store *trust.Store) ([]TrustItem, error) {
+func (a *App) trustItems(ctx context.Context, p where, store *trust.Store) ([]TrustItem, error) {
 	out := []TrustItem{}
 	configs, err := a.projectConfigs(ctx, p, store)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *App) trustItems(ctx context.Context, p place, store *trust.Store) ([]Tr
 
 // projectProfiles lists profiles/*.cue of the project; one that does not load
 // is left to `larva validate`.
-func (a *App) projectProfiles(ctx context.Context, p place, store *trust.Store) ([]TrustItem, error) {
+func (a *App) projectProfiles(ctx context.Context, p where, store *trust.Store) ([]TrustItem, error) {
 	var out []TrustItem
 	for _, dir := range p.dirs {
 		files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "profiles", "*.cue"))
@@ -147,8 +147,8 @@ func (a *App) TrustRevoke(ctx context.Context, in TrustInput) ([]TrustItem, erro
 }
 
 // picked finds the items that the person named, by name or file.
-func (a *App) picked(ctx context.Context, in TrustInput) (p place, store *trust.Store, out []TrustItem, err error) {
-	if p, err = a.place(); err != nil {
+func (a *App) picked(ctx context.Context, in TrustInput) (p where, store *trust.Store, out []TrustItem, err error) {
+	if p, err = a.locate(); err != nil {
 		return p, nil, nil, err
 	}
 	if store, err = a.trustStore(p); err != nil {

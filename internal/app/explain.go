@@ -1,0 +1,120 @@
+//go:build wired
+
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"larva.dev/larva/internal/agent"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/tool"
+)
+
+// maxCallLine bounds one line of calls to explain.
+const maxCallLine = 1 << 20
+
+// Explain judges one call, or one a line, and gives each decision to each.
+// Hooks and asking are off: it is Loop.Judge and nothing more.
+func (a *App) Explain(ctx context.Context, in ExplainInput, each func(event.Decision) error) error {
+	s, err := a.stand(ctx, about{persona: in.Persona, variant: in.Variant, addDirs: in.AddDirs,
+		flags: flags{profile: in.Profile, mode: in.Mode, allow: in.Allow, ask: in.Ask, deny: in.Deny}})
+	if err != nil {
+		return err
+	}
+	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: permission.KnownEffects}
+	if in.Calls == nil {
+		return explainOne(ctx, l, in.Tool, inputOf(in.Tool, in.Input), each)
+	}
+	return explainLines(ctx, l, in.Calls, each)
+}
+
+func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func(event.Decision) error) error {
+	sc := bufio.NewScanner(calls)
+	sc.Buffer(nil, maxCallLine)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" {
+			continue
+		}
+		var c struct {
+			Tool  string          `json:"tool"`
+			Input json.RawMessage `json:"input"`
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil || c.Tool == "" {
+			return diag.Usage(`line %d is no {"tool","input"} object`, n).With("line", n)
+		}
+		input := c.Input
+		var bare string
+		if json.Unmarshal(input, &bare) == nil {
+			input = inputOf(c.Tool, bare)
+		}
+		if err := explainOne(ctx, l, c.Tool, input, each); err != nil {
+			return err
+		}
+	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		return diag.Usage("a line is longer than %d bytes", maxCallLine)
+	}
+	return sc.Err()
+}
+
+func explainOne(ctx context.Context, l *agent.Loop, name string, input json.RawMessage, each func(event.Decision) error) error {
+	j := l.Judge(ctx, tool.Call{ID: "explain", Tool: name, Input: input})
+	if j.Fault != nil {
+		return diag.Usage("%s", strings.TrimSpace(j.Fault.Output)).With("tool", name)
+	}
+	return each(j.Decision)
+}
+
+// bare names the field that a bare word fills, and what else the tool's
+// schema requires, where a person does not write JSON.
+var bare = map[string]struct {
+	field string
+	rest  map[string]any
+}{
+	"bash":           {field: "command"},
+	"read":           {field: "path"},
+	"write":          {field: "path", rest: map[string]any{"content": ""}},
+	"edit":           {field: "path", rest: map[string]any{"old_string": "a", "new_string": "b"}},
+	"multi_edit":     {field: "path", rest: map[string]any{"edits": []any{}}},
+	"glob":           {field: "path", rest: map[string]any{"pattern": "**"}},
+	"grep":           {field: "path", rest: map[string]any{"pattern": "."}},
+	"web_fetch":      {field: "url"},
+	"web_search":     {field: "query"},
+	"skill":          {field: "name"},
+	"task":           {field: "subagent_type", rest: map[string]any{"description": "", "prompt": ""}},
+	"exit_plan_mode": {field: "plan"},
+}
+
+// inputOf reads INPUT: JSON, or for tools with one main field that field's
+// value. For bash only an object with a command counts as JSON: `{ ls; }` is
+// a shell line.
+func inputOf(name, text string) json.RawMessage {
+	var o map[string]json.RawMessage
+	isObject := json.Unmarshal([]byte(text), &o) == nil && o != nil
+	b, ok := bare[name]
+	if isObject {
+		if _, has := o["command"]; name != "bash" || has {
+			return json.RawMessage(text)
+		}
+	}
+	if !ok {
+		return json.RawMessage(text)
+	}
+	m := map[string]any{b.field: text}
+	for k, v := range b.rest {
+		m[k] = v
+	}
+	data, err := json.Marshal(m)
+	if err != nil { // a string and constants always marshal
+		return json.RawMessage(text)
+	}
+	return data
+}

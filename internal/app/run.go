@@ -1,0 +1,220 @@
+//go:build wired
+
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"larva.dev/larva/internal/agent"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/profile"
+)
+
+// maxPrompt bounds what is read from stdin: more than any context window.
+const maxPrompt = 16 << 20
+
+// Run runs a persona until it ends. The result is valid once the run has
+// begun, also beside an error.
+func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
+	if err := a.refuseWider(in); err != nil {
+		return event.Result{}, err
+	}
+	temp, err := os.MkdirTemp("", "larva-run-")
+	if err != nil {
+		return event.Result{}, diag.New(diag.Internal, "the run's temp directory cannot be made: %v", err)
+	}
+	defer os.RemoveAll(temp)
+	s, err := a.stand(ctx, in.about(temp))
+	if err != nil {
+		return event.Result{}, err
+	}
+	prompt, err := promptOf(ctx, in)
+	if err != nil {
+		return event.Result{}, err
+	}
+	l, err := a.loop(ctx, s, in)
+	if err != nil {
+		return event.Result{}, err
+	}
+	return l.Run(ctx, prompt)
+}
+
+func (in RunInput) about(temp string) about {
+	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model,
+		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
+}
+
+// refuseWider keeps a run inside a run from taking more power than its
+// surroundings gave it.
+func (a *App) refuseWider(in RunInput) error {
+	if profile.ModeRank(in.Mode) > profile.ModeRank("default") {
+		return a.refuseNested("run --mode " + in.Mode)
+	}
+	if len(in.Allow) > 0 {
+		return a.refuseNested("run --allow")
+	}
+	if len(in.AddDirs) > 0 {
+		return a.refuseNested("run --add-dir")
+	}
+	if in.Profile != "" && isPath(in.Profile) {
+		return a.refuseNested("run --profile PATH")
+	}
+	return nil
+}
+
+// promptOf joins the prompt's arguments and what is piped in.
+func promptOf(ctx context.Context, in RunInput) (string, error) {
+	prompt := in.Prompt
+	if in.Stdin != nil && !in.StdinTTY {
+		piped, err := readAll(ctx, in.Stdin)
+		if err != nil {
+			return "", err
+		}
+		if strings.TrimSpace(piped) != "" {
+			if prompt != "" {
+				prompt += "\n\n"
+			}
+			prompt += piped
+		}
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return "", diag.Usage("there is no prompt").
+			WithHint(`larva run %s "What to do"; what is piped in is added to it`, in.Persona)
+	}
+	if !utf8.ValidString(prompt) {
+		return "", diag.Usage("the prompt is not UTF-8")
+	}
+	return prompt, nil
+}
+
+// readAll reads r until its end or ctx's. A reader that never answers is left
+// behind: nothing can interrupt it, and the process ends soon after.
+func readAll(ctx context.Context, r io.Reader) (string, error) {
+	type got struct {
+		data []byte
+		err  error
+	}
+	done := make(chan got, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(r, maxPrompt+1))
+		done <- got{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case g := <-done:
+		if g.err != nil {
+			return "", diag.Usage("stdin cannot be read: %v", g.err)
+		}
+		if len(g.data) > maxPrompt {
+			return "", diag.Usage("stdin holds more than %d MiB", maxPrompt>>20)
+		}
+		return string(g.data), nil
+	}
+}
+
+// loop wires a run.
+func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, error) {
+	m, err := a.model(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	params, err := paramsOf(s.persona)
+	if err != nil {
+		return nil, err
+	}
+	limits := s.eff.Profile.Limits
+	l := &agent.Loop{
+		Persona: s.ref, System: s.system(time.Now()), Model: m, Params: params, Tools: s.tools, Policy: s.policy,
+		Ask: in.Question, Emit: in.Emit, Opening: s.notices,
+		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
+		MaxTurns:     s.maxTurns(in.MaxTurns),
+		BudgetUSD:    limits.USD,
+		BudgetTokens: limits.Tokens,
+		FailOnDenied: in.FailOnDenied,
+		Session:      event.NewSessionID(time.Now()),
+		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
+	}
+	if limits.MaxParallel != nil {
+		l.MaxParallel = *limits.MaxParallel
+	}
+	if p, ok := s.eff.Profile.Prices[s.route.Name()]; ok {
+		l.Price = &p
+	}
+	if limits.Time != "" {
+		if l.TimeLimit, err = time.ParseDuration(limits.Time); err != nil {
+			return nil, diag.New(diag.ProfileInvalid, "limits.time: %v", err).With("origin", s.eff.Origins["limits.time"])
+		}
+	}
+	return l, nil
+}
+
+// maxTurns is the flag's, else the lower of the role's and the profile's.
+func (s *stand) maxTurns(flag int) int {
+	if flag > 0 {
+		return flag
+	}
+	n := agent.DefaultMaxTurns
+	if m := s.eff.Profile.Limits.MaxTurns; m != nil {
+		n = *m
+	}
+	if r := s.route.MaxTurns; r > 0 {
+		n = min(n, r)
+	}
+	return n
+}
+
+func (s *stand) mode() string {
+	if s.eff.Profile.Mode == "" {
+		return "default"
+	}
+	return s.eff.Profile.Mode
+}
+
+// Plan is Run without the run: nothing is sent, no key is needed.
+func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
+	if err := a.refuseWider(in); err != nil {
+		return Plan{}, err
+	}
+	s, err := a.stand(ctx, in.about(""))
+	if err != nil {
+		return Plan{}, err
+	}
+	if _, err := paramsOf(s.persona); err != nil {
+		return Plan{}, err
+	}
+	prompt := in.Prompt
+	if prompt != "" || in.Stdin != nil && !in.StdinTTY {
+		if prompt, err = promptOf(ctx, in); err != nil && in.Prompt != "" {
+			return Plan{}, err
+		}
+	}
+	p := Plan{Persona: s.ref, Label: s.persona.Model, Model: s.route.Name(), Mode: s.mode(), Profile: in.Profile,
+		Tools: []string{}, Hooks: []string{}, Roots: s.roots.Roots, Sandbox: sandboxNone, Ceiling: s.persona.Capabilities,
+		Rules:       PlanRules{Allow: planRules(s.eff.Allow), Ask: planRules(s.eff.Ask), Deny: planRules(s.eff.Deny)},
+		SystemBytes: len(s.system(time.Now())), PromptBytes: len(prompt), MaxTurns: s.maxTurns(in.MaxTurns), Notices: s.notices}
+	if in.Model != "" {
+		p.Label = in.Model
+	}
+	if p.Notices == nil {
+		p.Notices = []string{}
+	}
+	for _, t := range s.tools.Specs() {
+		p.Tools = append(p.Tools, t.Name)
+	}
+	return p, nil
+}
+
+func planRules(list []profile.Rule) []PlanRule {
+	out := make([]PlanRule, len(list))
+	for i, r := range list {
+		out[i] = PlanRule{Rule: r.Text, Origin: r.Origin}
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+//go:build wired
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"larva.dev/larva/internal/agent"
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/root"
+	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/internal/tool"
+	"larva.dev/larva/internal/tool/file"
+	"larva.dev/larva/internal/tool/shell"
+)
+
+// stand is everything that a run, its plan and an explanation have in
+// common: where, by which profile, with which persona, tools and policy.
+type stand struct {
+	at      where
+	eff     profile.Effective
+	persona *spec.Persona // nil: none was named
+	ref     event.PersonaRef
+	roots   *root.Set
+	tools   *tool.Registry
+	policy  *permission.Policy
+	route   profile.Route
+	notices []string
+}
+
+// about is what a stand is built from.
+type about struct {
+	persona, variant string
+	overrides        *spec.Object
+	flags            flags
+	addDirs          []string
+	temp             string // the private temp directory, "" for none
+	modelFlag        string
+}
+
+// sandboxNone is what init and the plan say until shell commands are walled in.
+const sandboxNone = "none"
+
+// stand builds one. Nothing is sent and nothing is written.
+func (a *App) stand(ctx context.Context, in about) (*stand, error) {
+	s := &stand{}
+	var err error
+	if s.at, err = a.locate(); err != nil {
+		return nil, err
+	}
+	store, err := a.trustStore(s.at)
+	if err != nil {
+		return nil, err
+	}
+	if in.flags.mode != "" && profile.ModeRank(in.flags.mode) < 0 {
+		return nil, diag.Usage("there is no mode %q", in.flags.mode).WithHint("modes: default, accept-edits, plan, yolo")
+	}
+	stack, err := a.layers(ctx, s.at, store, in.flags)
+	if err != nil {
+		return nil, err
+	}
+	if s.eff, err = profile.Merge(stack); err != nil {
+		return nil, diag.New(diag.ProfileInvalid, "%v", err)
+	}
+	s.notices = append(s.notices, s.eff.Notices...)
+	if err := s.later(); err != nil {
+		return nil, err
+	}
+	if in.persona != "" {
+		if err := a.choose(ctx, s, in); err != nil {
+			return nil, err
+		}
+	}
+	if s.roots, err = root.New(a.dir, in.addDirs, a.home, in.temp); err != nil {
+		return nil, diag.Usage("%v", err).WithHint("--add-dir takes directories that exist")
+	}
+	if s.policy, err = a.policy(s); err != nil {
+		return nil, err
+	}
+	s.tools = &tool.Registry{}
+	if err := s.tools.Add(file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})...); err != nil {
+		return nil, err
+	}
+	return s, s.tools.Add(shell.New(s.roots, a.environ, shell.Options{}))
+}
+
+// later refuses or tells what a profile asks for and this version cannot do.
+// What guards a run is refused: going on without it would be more power than
+// was written.
+func (s *stand) later() error {
+	p := s.eff.Profile
+	for name, hooks := range p.Hooks {
+		if len(hooks) > 0 {
+			return diag.New(diag.Unsupported, "the profile has %s hooks, which this version does not run", name).
+				With("field", "hooks."+name).With("origin", s.eff.Origins["hooks."+name]).
+				WithHint("take them out, or run with a profile that has none")
+		}
+	}
+	switch p.Sandbox.Kind {
+	case "bubblewrap", "landlock":
+		return diag.New(diag.Unsupported, "the profile wants the sandbox %s, which this version does not have", p.Sandbox.Kind).
+			With("field", "sandbox.kind").With("origin", s.eff.Origins["sandbox.kind"]).
+			WithHint("with auto or none shell commands run without a sandbox and are judged command by command")
+	}
+	if p.Mode == permission.Auto {
+		s.notices = append(s.notices, "mode auto has no judge in this version: what it would judge is asked, as in mode default")
+	}
+	for name, srv := range p.Servers {
+		if !srv.Disabled {
+			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
+		}
+	}
+	return nil
+}
+
+// choose finds the persona and where its model label leads.
+func (a *App) choose(ctx context.Context, s *stand, in about) error {
+	c, err := a.persona(ctx, s.at, in.persona, in.variant, in.overrides)
+	if err != nil {
+		return err
+	}
+	s.persona = spec.FromObject(c.spec)
+	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
+	s.notices = append(s.notices, c.notices...)
+	label := s.persona.Model
+	s.route, err = s.eff.Route(label)
+	if in.modelFlag != "" {
+		label = in.modelFlag
+		s.route, err = s.eff.RouteNamed(label)
+	}
+	var lost *profile.RouteError
+	if errors.As(err, &lost) {
+		e := diag.New(diag.ModelUnknown, "%v", lost).With("model", label).With("persona_id", s.persona.ID)
+		if len(lost.Known) > 0 {
+			e.WithHint("known: %v; or name one for this run: --model PROVIDER/MODEL", lost.Known)
+		}
+		return e
+	}
+	return err
+}
+
+// policy gives what calls are judged by. Without a persona there is no
+// ceiling.
+func (a *App) policy(s *stand) (*permission.Policy, error) {
+	larvaHome, err := a.LarvaHome()
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	p := &permission.Policy{
+		Mode:       s.eff.Profile.Mode,
+		Undeclared: s.eff.Profile.Undeclared,
+		Places: permission.Places{Project: s.roots.Project, Cwd: s.roots.Cwd, Home: real(s.roots.Home), Config: real(s.at.config),
+			LarvaHome: real(larvaHome), Data: real(data), Temp: s.roots.Temp, Roots: s.roots.Roots},
+	}
+	if s.persona != nil {
+		p.Ceiling = capability.Ceiling{}
+		for family, posture := range s.persona.Capabilities {
+			level, ok := capability.Parse(posture)
+			if !ok {
+				return nil, fmt.Errorf("capability %s: posture %q", family, posture)
+			}
+			p.Ceiling[family] = level
+		}
+		p.CanSpawn = s.persona.CanSpawn
+	}
+	rules, bad := permission.ParseRules(s.eff.Allow, s.eff.Ask, s.eff.Deny, p.Places)
+	if len(bad) > 0 {
+		return nil, badRules(bad)
+	}
+	p.Rules = rules
+	return p, nil
+}
+
+func badRules(bad []permission.RuleError) error {
+	e := diag.New(diag.ProfileInvalid, "%v", bad[0])
+	for _, b := range bad {
+		e.Problems = append(e.Problems, diag.Problem{File: b.Rule.Origin, Path: "permissions." + b.List,
+			Message: fmt.Sprintf("%s: %s", b.Rule.Text, b.Message), Hint: b.Hint})
+	}
+	if slices.ContainsFunc(bad, func(b permission.RuleError) bool { return len(b.Rule.Origin) > 2 && b.Rule.Origin[:2] == "--" }) {
+		e.Code, e.Exit = diag.InvalidInput, diag.ExitUsage
+	}
+	return e
+}
+
+// real follows links where the path exists, since paths are judged so.
+func real(path string) string {
+	if path == "" {
+		return ""
+	}
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	return filepath.Clean(path)
+}
+
+// system is the whole system prompt.
+func (s *stand) system(now time.Time) string {
+	return agent.System(s.persona.Prompt, agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Mode: s.mode(), Date: now})
+}
+
+func (s *stand) gitRoot() string {
+	if _, err := os.Lstat(filepath.Join(s.roots.Project, ".git")); err != nil {
+		return ""
+	}
+	return s.roots.Project
+}
