@@ -57,7 +57,7 @@ func mainArgument(input json.RawMessage) string {
 	if json.Unmarshal(input, &args) != nil {
 		return ""
 	}
-	for _, key := range []string{"command", "path", "pattern", "url", "query", "description", "name", "question", "id"} {
+	for _, key := range []string{"command", "pattern", "path", "url", "query", "description", "name", "question", "id"} {
 		text, ok := args[key].(string)
 		if !ok {
 			continue

@@ -1,0 +1,157 @@
+//go:build !race
+
+// The library that reads the terminal races with itself when it stops; what
+// is tested here is which keys mean what.
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"larva.dev/larva/internal/event"
+)
+
+// openTerminal gives both ends of a pseudo-terminal: what the person has and
+// what the program has.
+func openTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { person.Close() })
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { program.Close() })
+	size := &unix.Winsize{Row: 40, Col: 100}
+	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, size); err != nil {
+		t.Fatal(err)
+	}
+	return person, program
+}
+
+// screen collects what the program draws and says when a text has come.
+type screen struct {
+	mu   sync.Mutex
+	seen strings.Builder
+	more chan struct{}
+}
+
+func watch(person io.Reader) *screen {
+	s := &screen{more: make(chan struct{}, 1)}
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := person.Read(buf)
+			s.mu.Lock()
+			s.seen.Write(buf[:n])
+			s.mu.Unlock()
+			select {
+			case s.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen.String()
+}
+
+func (s *screen) waitFor(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for !strings.Contains(s.text(), text) {
+		select {
+		case <-s.more:
+		case <-late:
+			t.Fatalf("%q did not come; the screen has %q", text, s.text())
+		}
+	}
+}
+
+func TestAskAtATerminal(t *testing.T) {
+	if os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
+		t.Setenv("TERM", "xterm-256color")
+	}
+	t.Setenv("ACCESSIBLE", "")
+	for _, tt := range []struct {
+		name  string
+		steps []string // "text to wait for|keys"
+		want  event.Answer
+	}{
+		{"once", []string{"Always allow|\x1b[A", "|\x1b[A", "|\r"}, event.Answer{Allow: true}},
+		{"always", []string{"Always allow|\x1b[A", "|\r"}, event.Answer{Allow: true, Always: true}},
+		{"enter is no", []string{"Always allow|\r", "do instead|\r"}, event.Answer{}},
+		{"no with a reason", []string{"Always allow|\r", "do instead|use look\r"}, event.Answer{Feedback: "use look"}},
+		{"ctrl-c", []string{"Always allow|\x03"}, event.Answer{}},
+		{"esc", []string{"Always allow|\x1b"}, event.Answer{}},
+		{"esc at the reason", []string{"Always allow|\r", "do instead|x\x1b"}, event.Answer{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			person, program := openTerminal(t)
+			s := watch(person)
+			done := make(chan event.Answer, 1)
+			go func() { done <- NewAsk(program, program)(t.Context(), question()) }()
+			for _, step := range tt.steps {
+				text, keys, _ := strings.Cut(step, "|")
+				s.waitFor(t, text)
+				if _, err := io.WriteString(person, keys); err != nil {
+					t.Fatal(err)
+				}
+			}
+			select {
+			case got := <-done:
+				if got != tt.want {
+					t.Errorf("got %+v, want %+v\n%q", got, tt.want, s.text())
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("no answer; the screen has %q", s.text())
+			}
+		})
+	}
+}
+
+func TestAskEndsWithItsContext(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("ACCESSIBLE", "")
+	person, program := openTerminal(t)
+	s := watch(person)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan event.Answer, 1)
+	go func() { done <- NewAsk(program, program)(ctx, question()) }()
+	s.waitFor(t, "Always allow")
+	cancel()
+	select {
+	case got := <-done:
+		if got != (event.Answer{}) {
+			t.Errorf("got %+v", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the question outlived its run")
+	}
+}
