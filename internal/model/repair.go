@@ -109,7 +109,7 @@ func fresh(id string, seen map[string]int) string {
 	if id == "" {
 		id = "call"
 	}
-	for n := seen[id] + 1; ; n++ {
+	for n := max(seen[id], 1); ; n++ {
 		if c := fmt.Sprintf("%s_%d", id, n); seen[c] == 0 {
 			return c
 		}

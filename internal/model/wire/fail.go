@@ -165,7 +165,7 @@ func Explain(data []byte) (code, message string) {
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
 	}
-	if json.Unmarshal(top.Error, &inner) == nil && top.Error != nil {
+	if bytes.HasPrefix(top.Error, []byte("{")) && json.Unmarshal(top.Error, &inner) == nil {
 		return first(inner.Code, inner.Type), first(inner.Message, top.Error)
 	}
 	return first(top.Code, top.Type), first(top.Error, top.Message, top.Detail)
