@@ -30,5 +30,6 @@ func Entries() []Entry {
 		{"sandbox", "#Sandbox", "profile.cue", "how shell commands are walled in"},
 		{"limits", "#Limits", "profile.cue", "what ends a run"},
 		{"scenario", "#Scenario", "scenario.cue", "the script of a script model"},
+		{"capability", "#CapabilityTable", "capability.cue", "what every tool and command needs"},
 	}
 }

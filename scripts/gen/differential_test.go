@@ -12,7 +12,6 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/load"
 	cuejson "cuelang.org/go/encoding/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -24,22 +23,23 @@ const root = "../.."
 // judge is a definition of the schema in a context of its own.
 type judge struct{ def cue.Value }
 
-// newJudge builds def; persona is the text of persona.cue, nil for the file.
+// newJudge builds def out of the schema, or out of another text of persona.cue
+// alone, which needs nothing of the other files.
 func newJudge(t testing.TB, def string, persona []byte) judge {
 	t.Helper()
-	cfg := &load.Config{Dir: root}
+	var v cue.Value
 	if persona != nil {
-		abs, err := filepath.Abs(filepath.Join(root, "schema", "persona.cue"))
+		v = cuecontext.New().CompileBytes(persona, cue.Filename("persona.cue"))
+	} else {
+		s, err := loadSchemas(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Overlay = map[string]load.Source{abs: load.FromBytes(persona)}
+		v = s.value
 	}
-	inst := load.Instances([]string{"./schema"}, cfg)[0]
-	if inst.Err != nil {
-		t.Fatalf("load schema: %v", inst.Err)
+	if err := v.Err(); err != nil {
+		t.Fatalf("build schema: %v", err)
 	}
-	v := cuecontext.New().BuildInstance(inst)
 	d := v.LookupPath(cue.ParsePath(def))
 	if err := d.Err(); err != nil {
 		t.Fatalf("%s: %v", def, err)

@@ -80,13 +80,16 @@ func complete(s *schemas, def string, doc object) error {
 }
 
 func completeOne(s *schemas, def string, o, doc object) error {
-	props, ok := o["properties"].(object)
-	if !ok {
-		return nil
-	}
 	v, err := s.def(def)
 	if err != nil {
 		return err
+	}
+	if err := namedKeys(s, v, o, doc); err != nil {
+		return err
+	}
+	props, ok := o["properties"].(object)
+	if !ok {
+		return nil
 	}
 	it, err := v.Fields(cue.Optional(true))
 	if err != nil {
@@ -211,43 +214,62 @@ func plainNumbers(v any) {
 }
 
 // lostPatterns refuses maps whose keys have a pattern that JSON Schema would
-// lose in silence: by reference or in conjunction, without @jsonschema.
+// lose in silence: one that is no plain regular expression, without
+// @jsonschema. It looks at all that the entries reach.
 func lostPatterns(s *schemas) error {
-	for _, d := range s.defs() {
-		v, err := s.def(d.name)
+	w := lostWalk{seen: map[string]bool{}}
+	for _, e := range schema.Entries() {
+		v, err := s.def(e.Def)
 		if err != nil {
 			return err
 		}
-		if err := lostIn(d.name, v); err != nil {
+		if err := w.value(e.Def, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func lostIn(path string, v cue.Value) error {
-	if v.IncompleteKind() != cue.StructKind {
-		return nil
+type lostWalk struct{ seen map[string]bool }
+
+func (w lostWalk) value(path string, v cue.Value) error {
+	told := hasAttr(v, "jsonschema")
+	if target, name, ok := deref(v); ok {
+		if w.seen[name] {
+			return nil
+		}
+		w.seen[name] = true
+		return w.value(name, target)
 	}
+	switch v.IncompleteKind() {
+	case cue.ListKind:
+		if items := v.LookupPath(cue.MakePath(cue.AnyIndex)); items.Exists() {
+			return w.value(path+"[]", items)
+		}
+		return nil
+	case cue.StructKind:
+		return w.object(path, v, told)
+	}
+	return nil
+}
+
+func (w lostWalk) object(path string, v cue.Value, told bool) error {
 	it, err := v.Fields(cue.Optional(true), cue.Patterns(true))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	told := hasAttr(v, "jsonschema")
 	for it.Next() {
 		sel := it.Selector()
-		if sel.ConstraintType() != cue.PatternConstraint {
-			if _, _, isRef := deref(it.Value()); isRef {
-				continue // looked at where it is defined
+		at := path + "." + sel.String()
+		if sel.ConstraintType() == cue.PatternConstraint {
+			at = path + ".*"
+			op, _ := sel.Pattern().Expr()
+			if !isPlain(sel.Pattern()) && op != cue.RegexMatchOp && !told {
+				return fmt.Errorf("%s: JSON Schema would lose the keys' pattern: write a plain regular expression or add @jsonschema(names=…,values=…)", path)
 			}
-			if err := lostIn(path+"."+sel.String(), it.Value()); err != nil {
-				return err
-			}
-			continue
 		}
-		op, _ := sel.Pattern().Expr()
-		if !isPlain(sel.Pattern()) && op != cue.RegexMatchOp && !told {
-			return fmt.Errorf("%s: JSON Schema would lose the keys' pattern: write it inline or add @jsonschema(names=…,values=…)", path)
+		if err := w.value(at, it.Value()); err != nil {
+			return err
 		}
 	}
 	return nil
