@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"io"
 	"io/fs"
 
 	"larva.dev/larva/internal/diag"
@@ -31,9 +30,6 @@ func ProfilesFS(ctx context.Context, fsys fs.FS) (map[string]profile.Layer, erro
 func Scenario(ctx context.Context, path string, o Options) (profile.Scenario, error) {
 	return profile.Scenario{}, diag.New(diag.Unsupported, "scenarios are not read yet")
 }
-
-// EvalChild evaluates CUE that in asks for.
-func EvalChild(in io.Reader, out io.Writer) int { return 1 }
 
 // Init writes a starter repository.
 func Init(dir string) ([]string, error) {

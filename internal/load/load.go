@@ -30,6 +30,8 @@ type Options struct {
 	// Self is the argv of this program's hidden verb that calls EvalChild. Where
 	// it is empty, CUE is evaluated in this process within a time limit.
 	Self []string
+
+	bounds limits // of one evaluation; zero is the standard ones
 }
 
 // Item is one persona of an input, or an input that yields none.

@@ -68,14 +68,13 @@ func (w *walk) note(v cue.Value, path []string) {
 	w.out.Pos[key] = place{w.e.rel(at), at.Line(), at.Column()}
 }
 
-// gives says how much a field's value is more than a constraint: 2 for data, 1
+// gives says how much a source is more than a constraint: 2 for data, 1
 // for what may be data, 0 for a kind, a bound or a pattern.
 func gives(n ast.Node) int {
-	f, ok := n.(*ast.Field)
-	if !ok {
-		return 1
+	if f, ok := n.(*ast.Field); ok {
+		n = f.Value
 	}
-	switch x := f.Value.(type) {
+	switch x := n.(type) {
 	case *ast.BasicLit, *ast.Interpolation, *ast.StructLit, *ast.ListLit:
 		return 2
 	case *ast.UnaryExpr:
