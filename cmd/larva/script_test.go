@@ -3,7 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,6 +40,9 @@ func freshHome(env *testscript.Env) error {
 	env.Setenv("USERPROFILE", home)
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(home, ".local", "share"))
+	if bin, _, ok := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator)); ok && runtime.GOOS != "windows" {
+		env.Setenv("PATH", bin+":/usr/bin:/bin") // what else is installed here is no part of a script
+	}
 	env.Setenv("COLUMNS", "100")
 	env.Setenv("NO_COLOR", "1")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -2,10 +2,7 @@ package app
 
 import (
 	"io"
-	"slices"
-	"strings"
 
-	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
 )
 
@@ -37,10 +34,6 @@ func (a *App) SchemaNames() []string { return load.SchemaNames() }
 
 // Schema gives one schema's text; format is cue or jsonschema.
 func (a *App) Schema(name, format string) ([]byte, error) {
-	if !slices.Contains(load.SchemaNames(), name) {
-		return nil, diag.Usage("no schema %q", name).With("name", name).
-			WithHint("one of: %s", strings.Join(load.SchemaNames(), ", "))
-	}
 	if format == "cue" {
 		return load.SchemaCUE(name)
 	}

@@ -1,62 +1,46 @@
 package app
 
 import (
-	"os"
+	"fmt"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/proc"
 	"larva.dev/larva/internal/registry"
 )
 
-// Finding is one line of doctor. Tag is ok, info, warn, fail or done (a repair).
+// Finding is one line of doctor.
 type Finding struct {
-	Tag       string
-	PersonaID string // "" for the registry as a whole
-	Code      string // the error's code, for fail
-	Path      string
-	Message   string
+	Tag  string // OK, INFO, WARN, FAIL, or DONE for a repair
+	Text string
 }
 
-// Health is doctor's answer.
+// Health is doctor's answer: the findings in the order in which they are
+// shown, and the registry's own.
 type Health struct {
-	Findings []Finding
+	Findings  []Finding
+	Diagnosis registry.Diagnosis
 }
 
-// OK says that nothing failed.
-func (h Health) OK() bool {
-	for _, f := range h.Findings {
-		if f.Tag == "fail" {
-			return false
-		}
-	}
-	return true
-}
-
-// Err is the contract's error of a registry that is not well.
+// Err is nil for a registry where every operation works, else the contract's
+// error with each finding as an object.
 func (h Health) Err() *diag.Error {
-	issues := []any{}
-	message := ""
-	for _, f := range h.Findings {
-		if f.Tag != "fail" && f.Tag != "warn" {
-			continue
-		}
-		if f.Tag == "fail" && message == "" {
-			message = f.Message
-		}
-		issues = append(issues, map[string]any{"persona_id": orNull(f.PersonaID), "code": f.Code, "path": orNull(f.Path), "message": f.Message})
-	}
-	return diag.New(diag.RegistryDiagnosticFailed, "%s", message).With("issues", issues)
-}
-
-func orNull(s string) any {
-	if s == "" {
+	d := h.Diagnosis
+	if len(d.Issues) == 0 {
 		return nil
 	}
-	return s
+	message := d.Issues[0].Path + ": " + d.Issues[0].Message
+	if n := len(d.Issues); n > 1 {
+		message = fmt.Sprintf("%s, and %d more", message, n-1)
+	}
+	return diag.New(diag.RegistryDiagnosticFailed, "%s", message).
+		With("issues", list(d.Issues)).With("warnings", list(d.Warnings)).With("repaired", list(d.Repaired))
 }
 
-// Doctor looks at every persona on its own; with repair it mends what can be
-// mended without guessing.
+// list is never nil: an empty list prints as [].
+func list(f []registry.Finding) []registry.Finding { return append([]registry.Finding{}, f...) }
+
+// Doctor looks at every persona on its own; with repair it first mends what
+// can be mended without guessing.
 func (a *App) Doctor(repair bool) (Health, error) {
 	open := a.registry
 	if repair {
@@ -70,17 +54,32 @@ func (a *App) Doctor(repair bool) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	h := healthOf(d)
+	h := Health{Diagnosis: d}
+	h.add("OK", fmt.Sprintf("%s: %d %s", d.Root, d.Personas, plural(d.Personas, "persona")))
+	for _, f := range d.Repaired {
+		h.add("DONE", f.Path+": "+f.Message)
+	}
+	for _, f := range d.Issues {
+		h.add("FAIL", string(f.Code)+": "+f.Path+": "+f.Message)
+	}
+	for _, f := range d.Warnings {
+		h.add("WARN", f.Path+": "+f.Message)
+	}
 	for _, name := range []string{"opencode", "pi"} {
-		f := Finding{Tag: "info", Message: name + ": not in PATH; larva runs without it"}
-		if path, err := proc.LookPath(name, a.environ); err == nil {
-			f = Finding{Tag: "info", Message: name + ": " + path}
+		path, err := proc.LookPath(name, a.environ)
+		if err != nil {
+			path = "not in PATH; only needed to launch it"
 		}
-		h.Findings = append(h.Findings, f)
+		h.add("INFO", name+": "+path)
 	}
 	return h, nil
 }
 
-func healthOf(d registry.Diagnosis) Health { return Health{} }
+func (h *Health) add(tag, text string) { h.Findings = append(h.Findings, Finding{tag, text}) }
 
-var _ = os.Getenv
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}

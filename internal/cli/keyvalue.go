@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,12 @@ func typed(key, text string) (any, error) {
 	if slices.Contains(textFields, key) || !json.Valid([]byte(text)) {
 		return text, nil
 	}
-	return spec.Parse([]byte(text))
+	v, err := spec.Parse([]byte(text))
+	var syntax *spec.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, errors.New(syntax.Message) // a place inside an argument helps nobody
+	}
+	return v, err
 }
 
 // nested turns dotted keys into objects: a.b=1 becomes {"a":{"b":1}}. A later

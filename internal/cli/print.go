@@ -85,18 +85,25 @@ func (s *session) printTextError(e *diag.Error) {
 	}
 }
 
-// printProblems prints "who: CODE: message"; where there are problems with
-// places, the message counts them and each has its own line, which editors
-// can jump to.
+// printProblems prints "who: CODE: message". Problems with places have a line
+// each, which editors can jump to, and the message counts them; a lone one
+// about a whole file is the message.
 func printProblems(w io.Writer, who string, e *diag.Error) {
-	message := e.Message
-	if n := len(e.Problems); n == 1 {
+	message, places := e.Message, e.Problems
+	switch n := len(places); {
+	case n == 1 && places[0].Line == 0:
+		p := places[0]
+		if p.File == who {
+			p.File = ""
+		}
+		message, places = p.String(), nil
+	case n == 1:
 		message = "1 problem"
-	} else if n > 1 {
+	case n > 1:
 		message = fmt.Sprintf("%d problems", n)
 	}
 	fmt.Fprintf(w, "%s: %s: %s\n", escape(who), e.Code, escape(message))
-	for _, p := range e.Problems {
+	for _, p := range places {
 		fmt.Fprintln(w, escape(p.String()))
 	}
 }
