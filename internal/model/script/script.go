@@ -126,8 +126,8 @@ func (m *script) Ask(ctx context.Context, req model.Request, on func(model.Delta
 	}
 	a.Model = req.Model
 	for _, b := range a.Message.Blocks {
-		if err := stream(ctx, b.Text, on); err != nil {
-			return nil, &model.Error{Model: m.name, Message: "interrupted: " + err.Error(), Cause: err}
+		if said, err := stream(ctx, b.Text, on); err != nil {
+			return nil, &model.Error{Model: m.name, Message: "interrupted: " + err.Error(), Partial: said, Cause: err}
 		}
 	}
 	return a, nil
@@ -180,19 +180,20 @@ func (t turn) answer(number int, at moment) (*model.Answer, error) {
 }
 
 // stream says a text in up to four pieces, cut between runes, so that what
-// reads the stream sees one.
-func stream(ctx context.Context, text string, on func(model.Delta)) error {
+// reads the stream sees one. It gives what was said when ctx ended.
+func stream(ctx context.Context, text string, on func(model.Delta)) (said string, err error) {
 	runes := []rune(text)
 	size := (len(runes) + 3) / 4
 	for len(runes) > 0 {
 		if err := ctx.Err(); err != nil {
-			return err
+			return said, err
 		}
-		n := min(size, len(runes))
+		piece := string(runes[:min(size, len(runes))])
 		if on != nil {
-			on(model.Delta{Text: string(runes[:n])})
+			on(model.Delta{Text: piece})
 		}
-		runes = runes[n:]
+		said += piece
+		runes = runes[min(size, len(runes)):]
 	}
-	return nil
+	return said, nil
 }
