@@ -19,6 +19,9 @@ type Spec struct {
 	Schema      json.RawMessage `json:"input_schema"` // a JSON Schema object
 	// Parallel says that calls may run beside other parallel ones.
 	Parallel bool `json:"-"`
+	// MaxOutput is how many bytes of a result the model reads; 0 means the
+	// common 30,000. A tool that names more keeps to it by itself.
+	MaxOutput int `json:"-"`
 }
 
 // Call is one validated request for a tool. Input is a JSON object that fits

@@ -1,0 +1,160 @@
+// Package file gives the model its file tools: read, write, edit, glob, grep.
+//
+// All five share one desk. It remembers which files were read, and as what, so
+// that nothing is overwritten unseen; and where each judged path led, so that
+// a link swapped between judging and running is noticed.
+package file
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/root"
+	"larva.dev/larva/internal/tool"
+)
+
+// Options of the tools; the zero value is a working set without rg.
+type Options struct {
+	// Environ is the run's environment: its PATH is where rg is looked for.
+	Environ []string
+	// Denied reports whether a file that grep or glob meets on its way must
+	// stay unseen. nil: none must.
+	Denied func(abs, real string) bool
+}
+
+//go:embed *.md
+var texts embed.FS
+
+// New gives the five tools of one run.
+func New(rs *root.Set, o Options) []tool.Tool {
+	d := &desk{rs: rs, o: o, seen: map[string]stamp{}, judged: map[string]string{}}
+	return []tool.Tool{readTool{d}, writeTool{d}, editTool{d}, globTool{d}, grepTool{d}}
+}
+
+// desk is what the tools of one run share. Its two maps have no other owner;
+// the lock is there because read-only calls run side by side.
+type desk struct {
+	rs *root.Set
+	o  Options
+
+	mu     sync.Mutex
+	seen   map[string]stamp  // real path → as it was last read or written by us
+	judged map[string]string // call and path → where it led when it was judged
+}
+
+// stamp tells one state of a file from the next.
+type stamp struct {
+	mod  time.Time
+	size int64
+}
+
+func stampOf(fi fs.FileInfo) stamp { return stamp{fi.ModTime(), fi.Size()} }
+
+func (d *desk) note(real string, fi fs.FileInfo) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen[real] = stampOf(fi)
+}
+
+// fresh is nil where the file was read in this run and is still what it was.
+func (d *desk) fresh(p tool.Path, fi fs.FileInfo) error {
+	d.mu.Lock()
+	s, ok := d.seen[p.Real]
+	d.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("%s has not been read in this run; read it first", d.rs.Rel(p.Abs))
+	}
+	if now := stampOf(fi); !now.mod.Equal(s.mod) || now.size != s.size {
+		return fmt.Errorf("%s has changed since it was read; read it again", d.rs.Rel(p.Abs))
+	}
+	return nil
+}
+
+// maxJudged bounds the memory of judged paths: far more than calls can wait at
+// one time.
+const maxJudged = 4096
+
+// effects states the facts of a call that names one path, and remembers them.
+func (d *desk) effects(c tool.Call, given string, write bool) tool.Effects {
+	p := d.rs.Resolve(given, write)
+	posture := capability.ReadOnly
+	if write {
+		posture = capability.ReadWrite
+	}
+	d.mu.Lock()
+	if len(d.judged) >= maxJudged {
+		clear(d.judged)
+	}
+	d.judged[judgedKey(c, given)] = p.Real
+	d.mu.Unlock()
+	return tool.Effects{
+		Needs:    []capability.Need{{Family: "filesystem", Posture: posture}},
+		ReadOnly: !write,
+		Touches:  true,
+		Paths:    []tool.Path{p},
+	}
+}
+
+func judgedKey(c tool.Call, given string) string { return c.Tool + "\x00" + c.ID + "\x00" + given }
+
+var errMoved = errors.New("the path leads elsewhere than when it was judged")
+
+// resolve gives the path again for running. It must still lead where it led
+// when it was judged; one that nobody judged must lie inside the roots.
+func (d *desk) resolve(c tool.Call, given string, write bool) (tool.Path, error) {
+	if given == "" {
+		return tool.Path{}, errors.New("path is empty")
+	}
+	p := d.rs.Resolve(given, write)
+	d.mu.Lock()
+	real, ok := d.judged[judgedKey(c, given)]
+	d.mu.Unlock()
+	if ok && real != p.Real || !ok && p.Outside {
+		return p, fmt.Errorf("%s: %w", given, errMoved)
+	}
+	return p, nil
+}
+
+// decode reads a call's input. Numbers are float64 on purpose: 10.0 is an
+// integer for JSON Schema.
+func decode(c tool.Call, into any) error {
+	if err := json.Unmarshal(c.Input, into); err != nil {
+		return fmt.Errorf("%s: arguments: %w", c.Tool, err)
+	}
+	return nil
+}
+
+// spec builds what the model is told; the description lies in name.md.
+func spec(name, schema string, parallel bool) tool.Spec {
+	text, err := texts.ReadFile(name + ".md")
+	if err != nil {
+		panic(err) // embedded: missing only if the build is broken
+	}
+	return tool.Spec{Name: name, Description: string(text), Schema: json.RawMessage(schema), Parallel: parallel}
+}
+
+// fail makes an error the model's to read: the path as it would write it and
+// the plain reason.
+func (d *desk) fail(p tool.Path, err error) tool.Result {
+	shown := d.rs.Rel(p.Abs)
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tool.Fail("%s: no such file or directory", shown)
+	case errors.Is(err, fs.ErrPermission):
+		return tool.Fail("%s: permission denied", shown)
+	case errors.As(err, &pe):
+		return tool.Fail("%s: %v", shown, pe.Err)
+	case errors.As(err, &le):
+		return tool.Fail("%s: %v", shown, le.Err)
+	}
+	return tool.Fail("%v", err)
+}
