@@ -29,6 +29,7 @@ func outputs() []output {
 		genConstraints,
 		genJSONSchemas,
 		genReference,
+		genCapability,
 	}
 }
 
