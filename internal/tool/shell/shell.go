@@ -1,0 +1,183 @@
+// Package shell gives the model its shell. Each call is a new bash: the
+// working directory, variables and functions of one call are gone in the next.
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"larva.dev/larva/internal/proc"
+	"larva.dev/larva/internal/root"
+	"larva.dev/larva/internal/tool"
+)
+
+// Limits of a call.
+const (
+	defaultTimeout = 120 * time.Second
+	maxTimeout     = 600 * time.Second
+	// keptOutput is the head, and again the tail, of the raw output that is
+	// kept; what the model reads is cleaned and cut from these.
+	keptOutput = 64 << 10
+	maxOutput  = 30_000 // bytes of a result
+)
+
+const schema = `{"type":"object","properties":{
+"command":{"type":"string","minLength":1,"description":"The command line for bash"},
+"timeout":{"type":"number","minimum":1,"maximum":600,"description":"Seconds until the command is ended; 120 if left out"}},
+"required":["command"]}`
+
+//go:embed bash.md
+var description string
+
+// Options of the shell; the zero value is a working one.
+type Options struct {
+	// Secret are variables that hold a provider's key under a name of the
+	// user's own (a profile's key_env). They are taken out like the known ones.
+	Secret []string
+}
+
+// Shell is the bash tool. Its owner closes it when the run is over.
+type Shell struct {
+	rs  *root.Set
+	env []string // of every command
+	// path is environ's, which bash itself is looked up in.
+	environ []string
+
+	mu   sync.Mutex
+	left []int // process groups of background children
+}
+
+// New gives the bash tool of one run. environ is the run's environment, not
+// yet scrubbed.
+func New(rs *root.Set, environ []string, o Options) *Shell {
+	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ}
+}
+
+// Spec says that a call runs alone: commands change what the next one sees.
+func (s *Shell) Spec() tool.Spec {
+	return tool.Spec{Name: "bash", Description: description, Schema: json.RawMessage(schema)}
+}
+
+type input struct {
+	Command string   `json:"command"`
+	Timeout *float64 `json:"timeout"`
+}
+
+// Effects are those of the parsed line.
+func (s *Shell) Effects(c tool.Call) tool.Effects {
+	var in input
+	_ = json.Unmarshal(c.Input, &in) // what does not fit is refused by Run
+	return Effects(s.rs, in.Command)
+}
+
+// Run runs the line and waits for it.
+func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
+	var in input
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return tool.Fail("bash: arguments: %v", err), nil
+	}
+	if strings.TrimSpace(in.Command) == "" {
+		return tool.Fail("command is empty"), nil
+	}
+	if strings.ContainsRune(in.Command, 0) {
+		return tool.Fail("command holds a NUL byte"), nil
+	}
+	argv, err := s.argv(in.Command)
+	if err != nil {
+		return tool.Fail("%v", err), nil
+	}
+	timeout := defaultTimeout
+	if in.Timeout != nil {
+		timeout = min(max(time.Duration(*in.Timeout*float64(time.Second)), time.Second), maxTimeout)
+	}
+	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: s.env, Timeout: timeout,
+		MaxOutput: keptOutput, Merge: true, Leave: true})
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Fail("the command was not run: %v", ctx.Err()), nil
+		}
+		return tool.Fail("the command could not be started: %v", err), nil
+	}
+	if r.Group != 0 {
+		s.mu.Lock()
+		s.left = append(s.left, r.Group)
+		s.mu.Unlock()
+	}
+	return result(r, timeout), nil
+}
+
+// Close ends the background processes that commands have left. It may be
+// called more than once.
+func (s *Shell) Close() error {
+	s.mu.Lock()
+	left := s.left
+	s.left = nil
+	s.mu.Unlock()
+	for _, g := range left {
+		proc.EndGroup(g)
+	}
+	return nil
+}
+
+// argv is bash without any start-up file, else sh.
+func (s *Shell) argv(line string) ([]string, error) {
+	if runtime.GOOS == "windows" {
+		// The bash.exe that Windows may have is another machine with other
+		// paths (WSL): what permission judged would not be what runs.
+		return nil, errors.New("the bash tool needs a Unix shell, which Windows has not; use read, write, edit, glob and grep")
+	}
+	if bash, err := proc.LookPath("bash", s.environ); err == nil {
+		return []string{bash, "--noprofile", "--norc", "-c", line}, nil
+	}
+	sh, err := proc.LookPath("sh", s.environ)
+	if err != nil {
+		return nil, errors.New("there is neither bash nor sh in PATH")
+	}
+	return []string{sh, "-c", line}, nil
+}
+
+// meaning are variables that change what a parsed line does: a start-up file
+// that runs first, options, where cd leads, names that globs leave out.
+// Exported functions (BASH_FUNC_…) change it most, they replace commands.
+var meaning = [...]string{"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "OLDPWD", "PWD", "PS4", "EXECIGNORE", "BASH_LOADABLES_PATH"}
+
+// environment is what every command gets: scrubbed, without what changes a
+// line's meaning, and set up for a reader that is no terminal.
+func environment(rs *root.Set, environ []string, o Options) []string {
+	env := proc.Without(environ, meaning[:]...)
+	env = proc.Without(env, o.Secret...)
+	kept := env[:0:0]
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, "BASH_FUNC_") {
+			kept = append(kept, kv)
+		}
+	}
+	extra := []string{"PWD=" + rs.Cwd, "NO_COLOR=1", "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0"}
+	extra = append(extra, noFsmonitor(kept)...)
+	if rs.Temp != "" {
+		extra = append(extra, "TMPDIR="+rs.Temp)
+	}
+	return proc.Env(kept, extra...)
+}
+
+// noFsmonitor tells git not to start the program that a repository's config
+// may name for git status, which counts as reading. It goes behind settings
+// that the user's environment has.
+func noFsmonitor(environ []string) []string {
+	n := 0
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, "GIT_CONFIG_COUNT="); ok {
+			n, _ = strconv.Atoi(v)
+		}
+	}
+	n = max(n, 0)
+	return []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+1), fmt.Sprintf("GIT_CONFIG_KEY_%d=core.fsmonitor", n), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", n)}
+}
