@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"model/anthropic": "model model/wire tool event",
 	"model/openai":    "model model/wire tool event",
 	"model/script":    "model profile event",
-	"model/modeltest": "proc", // starts the independent model server for tests
+	"model/modeltest": "model tool event proc", // the suite of both protocols, and the independent server for tests
 
 	// the loop
 	"permission": "tool event command capability profile spec",
