@@ -129,8 +129,9 @@ func (l *Loop) emitLocked(b event.Body) {
 	}
 }
 
-// notice tells the person something; it stands in the result too.
-func (l *Loop) notice(code, text string) {
+// Notice tells the person something, a retry of the model say; it stands in
+// the result too. Code is a word for programs, "" where there is none.
+func (l *Loop) Notice(code, text string) {
 	l.out.Lock()
 	defer l.out.Unlock()
 	l.notices = append(l.notices, text)

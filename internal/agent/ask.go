@@ -78,13 +78,13 @@ func (l *Loop) remember(rule string) {
 	if l.Remember != nil {
 		w, err := l.Remember(rule)
 		if err != nil {
-			l.notice("rule_not_saved", fmt.Sprintf("the rule %s could not be saved and holds for this run only: %v", rule, err))
+			l.Notice("rule_not_saved", fmt.Sprintf("the rule %s could not be saved and holds for this run only: %v", rule, err))
 		} else {
 			where = w
 		}
 	}
 	if err := l.grow(rule, where); err != nil {
-		l.notice("rule_not_used", fmt.Sprintf("the rule %s does not hold yet: %v", rule, err))
+		l.Notice("rule_not_used", fmt.Sprintf("the rule %s does not hold yet: %v", rule, err))
 	}
 }
 

@@ -262,3 +262,22 @@ func TestBrokenCallIsAnsweredAndTheLoopGoesOn(t *testing.T) {
 		t.Errorf("got-, want+\n%s", d)
 	}
 }
+
+// What step 1 lets through fits the schema, and goes through unchanged a
+// second time: a hook's rewrite is validated by the same rules.
+func FuzzValidate(f *testing.F) {
+	f.Add(`{"path":"a","edits":[{"old":"x"}],"limit":"3","note":null,"Path":1}`)
+	f.Add(`"{\"path\":\"a\",\"edits\":\"[{\\\"old\\\":1}]\"}"`)
+	f.Fuzz(func(t *testing.T, input string) {
+		l := &Loop{}
+		s := (&fakeTool{name: "edit", schema: editSchema}).Spec()
+		once, fault := l.validate(s, []byte(input))
+		if fault != nil {
+			return
+		}
+		twice, fault := l.validate(s, once)
+		if fault != nil || string(twice) != string(once) {
+			t.Fatalf("%s became %s and then %s, %+v", input, once, twice, fault)
+		}
+	})
+}

@@ -93,11 +93,11 @@ func tokens(u event.Usage) int64 {
 // overBudget says a notice where it is true.
 func (r *run) overBudget() bool {
 	if r.BudgetTokens != nil && tokens(r.usage) >= *r.BudgetTokens {
-		r.notice("budget", fmt.Sprintf("stopped: %d tokens are used, the budget is %d", tokens(r.usage), *r.BudgetTokens))
+		r.Notice("budget", fmt.Sprintf("stopped: %d tokens are used, the budget is %d", tokens(r.usage), *r.BudgetTokens))
 		return true
 	}
 	if usd := r.cost(r.usage); usd != nil && r.BudgetUSD != nil && *usd >= *r.BudgetUSD {
-		r.notice("budget", fmt.Sprintf("stopped: %.4f USD are spent, the budget is %.4f", *usd, *r.BudgetUSD))
+		r.Notice("budget", fmt.Sprintf("stopped: %.4f USD are spent, the budget is %.4f", *usd, *r.BudgetUSD))
 		return true
 	}
 	return false

@@ -201,6 +201,19 @@ func TestEndTurn(t *testing.T) {
 	}
 }
 
+func TestOpeningNoticesComeAfterInit(t *testing.T) {
+	t.Parallel()
+	h := newLoop(t, model1(says("done")))
+	h.Opening = []string{"one", "two"}
+	res := h.mustRun(t)
+	if got, want := h.types(), "init notice notice user text_delta assistant usage result"; got != want {
+		t.Errorf("events: got %s, want %s", got, want)
+	}
+	if d := cmp.Diff(res.Notices, h.Opening); d != "" {
+		t.Errorf("got-, want+\n%s", d)
+	}
+}
+
 func TestResultsInCallOrderInOneMessage(t *testing.T) {
 	t.Parallel()
 	m := model1(

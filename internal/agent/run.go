@@ -60,10 +60,10 @@ func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
 	l.reset()
 	l.emit(l.init())
 	for _, text := range l.Opening {
-		l.notice("", text)
+		l.Notice("", text)
 	}
 	if l.BudgetUSD != nil && l.Price == nil {
-		l.notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
+		l.Notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
 	}
 	return r.close(ctx, r.loop(ctx, prompt))
 }
@@ -127,7 +127,7 @@ func (r *run) open(ctx context.Context, prompt string) end {
 			return r.halts(s.Name, s.Halt)
 		}
 		if s.Block != "" {
-			r.notice("blocked", fmt.Sprintf("the hook %s blocked the prompt: %s", s.Name, s.Block))
+			r.Notice("blocked", fmt.Sprintf("the hook %s blocked the prompt: %s", s.Name, s.Block))
 			return end{reason: event.StopBlocked}
 		}
 		behind = append(behind, note{tagContext, s.Name, capOutput(s.Context)})
@@ -149,7 +149,7 @@ func (r *run) mayAsk(ctx context.Context) end {
 	case r.overBudget():
 		return end{reason: event.StopBudget}
 	case r.turns >= r.maxTurns():
-		r.notice("max_turns", fmt.Sprintf("stopped after %d requests to the model", r.turns))
+		r.Notice("max_turns", fmt.Sprintf("stopped after %d requests to the model", r.turns))
 		return end{reason: event.StopMaxTurns}
 	}
 	return end{}
@@ -179,7 +179,7 @@ func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
 
 // circling ends a run that nobody watches; a person is told once more.
 func (r *run) circling() end {
-	r.notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
+	r.Notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
 	if r.Ask != nil && r.Mode != "yolo" && r.Mode != "auto" {
 		return end{}
 	}
@@ -193,13 +193,13 @@ func (r *run) ended(ctx context.Context, a *model.Answer) end {
 		return end{reason: event.StopRefusal, err: r.failure(diag.ModelFailed, "the model refused to answer", 0).
 			With("stop_reason", string(event.StopRefusal))}
 	case model.MaxTokens:
-		r.notice("max_tokens", "the answer was cut off at the model's token limit")
+		r.Notice("max_tokens", "the answer was cut off at the model's token limit")
 		return end{reason: event.StopMaxTokens}
 	case model.Other:
-		r.notice("other_stop", "the model's service ended the answer without a reason that it names")
+		r.Notice("other_stop", "the model's service ended the answer without a reason that it names")
 	}
 	if strings.TrimSpace(r.last) == "" {
-		r.notice("empty_answer", "the model ended without a text")
+		r.Notice("empty_answer", "the model ended without a text")
 	}
 	return r.stopPoints(ctx)
 }
@@ -219,7 +219,7 @@ func (r *run) stopPoints(ctx context.Context) end {
 		return end{reason: event.StopEndTurn}
 	}
 	if r.continues >= maxContinues {
-		r.notice("stop_hook", fmt.Sprintf("the hook %s has kept the run from ending %d times; it ends now", notes[0].name, maxContinues))
+		r.Notice("stop_hook", fmt.Sprintf("the hook %s has kept the run from ending %d times; it ends now", notes[0].name, maxContinues))
 		return end{reason: event.StopEndTurn}
 	}
 	r.continues++
@@ -230,16 +230,16 @@ func (r *run) stopPoints(ctx context.Context) end {
 }
 
 func (r *run) halts(name, reason string) end {
-	r.notice("hook_stopped", fmt.Sprintf("the hook %s ended the run: %s", name, reason))
+	r.Notice("hook_stopped", fmt.Sprintf("the hook %s ended the run: %s", name, reason))
 	return end{reason: event.StopHookStopped}
 }
 
 func (r *run) cancelled(ctx context.Context) end {
 	if errors.Is(context.Cause(ctx), errTimeLimit) {
-		r.notice("time_limit", "stopped: "+r.whyStopped(ctx))
+		r.Notice("time_limit", "stopped: "+r.whyStopped(ctx))
 		return end{reason: event.StopTimeLimit}
 	}
-	r.notice("interrupted", r.whyStopped(ctx))
+	r.Notice("interrupted", r.whyStopped(ctx))
 	return end{reason: event.StopInterrupted}
 }
 

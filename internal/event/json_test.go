@@ -135,3 +135,34 @@ func TestNewSessionID(t *testing.T) {
 		t.Errorf("got %s", id)
 	}
 }
+
+// Whatever is read is written again and read the same.
+func FuzzDecode(f *testing.F) {
+	for _, l := range lines {
+		line, err := Event{Seq: 1, Body: l.body}.AppendLine(nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := Decode(line)
+		if err != nil {
+			return
+		}
+		if _, ok := e.Body.(Unknown); ok {
+			return
+		}
+		once, err := e.AppendLine(nil)
+		if err != nil {
+			t.Fatalf("%s was read and cannot be written: %v", line, err)
+		}
+		again, err := Decode(once)
+		if err != nil {
+			t.Fatalf("%s cannot be read: %v", once, err)
+		}
+		if twice, err := again.AppendLine(nil); err != nil || string(twice) != string(once) {
+			t.Fatalf("got %s, %v, want %s", twice, err, once)
+		}
+	})
+}
