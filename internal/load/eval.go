@@ -237,7 +237,7 @@ func (e *evaluation) members(set cue.Value, name, def string) ([]part, []cueFaul
 	var parts []part
 	for it.Next() {
 		id := it.Selector().Unquoted()
-		if name == "personas" && !e.wanted(it.Value()) {
+		if !e.wanted(id, it.Value()) {
 			continue
 		}
 		parts = append(parts, part{[]string{name, id}, it.Value(), def})
@@ -248,22 +248,21 @@ func (e *evaluation) members(set cue.Value, name, def string) ([]part, []cueFaul
 	return parts, nil
 }
 
-// profiles are the one picked, or the file itself.
+// profiles are those under profiles, or the file itself.
 func (e *evaluation) profiles(v cue.Value) ([]part, []cueFault) {
 	set := v.LookupPath(cue.MakePath(cue.Str("profiles")))
 	if !set.Exists() {
 		return e.whole(v, "#Profile")
 	}
-	parts, faults := e.members(set, "profiles", "#Profile")
-	if e.u.Pick == "" {
-		return parts, faults
-	}
-	return slices.DeleteFunc(parts, func(p part) bool { return p.path[1] != e.u.Pick }), faults
+	return e.members(set, "profiles", "#Profile")
 }
 
-// wanted says whether a persona is written, in part, in one of the files that
-// were asked for.
-func (e *evaluation) wanted(v cue.Value) bool {
+// wanted says whether an entry is the one picked, or is written, in part, in
+// one of the files that were asked for.
+func (e *evaluation) wanted(id string, v cue.Value) bool {
+	if e.u.Pick != "" {
+		return id == e.u.Pick
+	}
 	if len(e.u.Only) == 0 {
 		return true
 	}

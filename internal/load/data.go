@@ -1,0 +1,39 @@
+package load
+
+import (
+	"sync"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/encoding/json"
+
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/spec"
+)
+
+// schemaValue is the embedded schema, compiled on first use. CUE values are
+// immutable and may be used by several goroutines at once.
+var schemaValue = sync.OnceValues(func() (cue.Value, []cueFault) {
+	u := &unit{Shown: "schema", Files: map[string][]byte{"x.cue": []byte("import \"larva.dev/schema\"\n\n_x: schema.#ID\n")}, Schema: vendored, Dir: ".", File: "x.cue"}
+	e := &evaluation{u: u, ctx: cuecontext.New(), virtual: virtualRoot()}
+	_, faults := e.build(schemaFiles())
+	return e.schema, faults
+})
+
+// judgeData checks a tree that came from a data format by a definition: the
+// structural pass in words, then CUE, which has the last word.
+func judgeData(def string, tree any, base []string) []cueFault {
+	s, broken := schemaValue()
+	if len(broken) > 0 {
+		return broken
+	}
+	d := s.LookupPath(cue.ParsePath(def))
+	explained := explain(d, tree, base)
+	expr, err := json.Extract("", spec.AppendCanonical(nil, tree))
+	if err != nil {
+		return append(explained, cueFault{Path: base, Problem: diag.Problem{Path: dotted(base), Message: oneLine(err.Error())}})
+	}
+	e := &evaluation{u: &unit{}, virtual: "\x00"}
+	v := s.Context().BuildExpr(expr).Unify(d)
+	return combine(explained, e.faults(v.Validate(cue.Concrete(true), cue.Final()), base), base)
+}
