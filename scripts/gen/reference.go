@@ -45,7 +45,7 @@ func pageOf(cueFile string) string { return strings.TrimSuffix(cueFile, ".cue") 
 func (s *schemas) index() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, generatedNote, "*.cue")
-	b.WriteString("# Reference\n\nWhat a person writes for larva, field by field. `larva schema NAME` prints the same as CUE or JSON Schema.\n\n| definition | page | what it is |\n|---|---|---|\n")
+	b.WriteString("# Reference\n\nWhat a person writes for larva, field by field. `larva schema NAME` prints the same as CUE or JSON Schema.\n\nThe CUE decides. JSON Schema says the same with one exception: it takes 4096.0 and 4e3 for integers, larva does not. Expressions are RE2.\n\n| definition | page | what it is |\n|---|---|---|\n")
 	for _, d := range s.defs() {
 		v, err := s.def(d.name)
 		if err != nil {
