@@ -2,8 +2,14 @@ package app
 
 import (
 	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
 
 	"larva.dev/larva/internal/load"
+	"larva.dev/larva/profiles"
 )
 
 // EvalChild is the hidden verb: it evaluates one CUE program from in under
@@ -40,5 +46,21 @@ func (a *App) Schema(name, format string) ([]byte, error) {
 	return load.SchemaJSON(name)
 }
 
-// ProfileNames lists the profiles that --profile takes by name.
-func (a *App) ProfileNames() ([]string, error) { return nil, nil }
+// ProfileNames lists the profiles that --profile takes by name: shipped ones
+// and those of the working directory's profiles/, by their files' names.
+func (a *App) ProfileNames() ([]string, error) {
+	names, err := fs.Glob(profiles.FS, "*.cue")
+	if err != nil {
+		return nil, err
+	}
+	own, err := fs.Glob(os.DirFS(a.dir), "profiles/*.cue")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, n := range append(names, own...) {
+		out = append(out, strings.TrimSuffix(path.Base(n), ".cue"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"larva.dev/larva/internal/diag"
@@ -103,20 +102,18 @@ func (a *App) registerItem(ctx context.Context, r *registry.Registry, it *load.I
 	return out
 }
 
-// mismatch gives a changed contract its hint, and shows it field by field.
+// mismatch shows a source's changed contract field by field, each at its
+// place, and says what accepts it. A flat spec's error is the registry's.
 func mismatch(e *diag.Error, it *load.Item, diffs []FieldDiff) *diag.Error {
-	var own *diag.Error
-	if !errors.As(e, &own) || own.Code != diag.BaseContractMismatch {
+	if e.Code != diag.BaseContractMismatch || it.Source == nil {
 		return e
 	}
-	if it.Source == nil {
-		if own.Hint == "" {
-			own.Hint = "larva update " + it.ID + " --set … changes the contract of all variants"
-		}
-		return own
+	for _, d := range diffs {
+		file, line, col := it.At(d.Field)
+		e.Problems = append(e.Problems, diag.Problem{File: file, Line: line, Col: col, Message: DiffLine(d)})
 	}
-	if own.Hint == "" {
-		own.Hint = "larva register " + it.File + " --update"
+	if it.File == "-" {
+		return e
 	}
-	return own
+	return e.WithHint("larva register %s --update", it.File)
 }

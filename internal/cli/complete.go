@@ -25,9 +25,22 @@ func (s *session) complete(args []string) error {
 		words, _ = s.app.ProfileNames()
 	}
 	for _, w := range words {
-		s.line("%s", w)
+		if plainWord(w) {
+			s.line("%s", w)
+		}
 	}
 	return nil
+}
+
+// plainWord keeps back what a shell would read as more than a word: bash
+// expands the list of candidates, so a file named $(…) must never be one.
+func plainWord(w string) bool {
+	for _, r := range w {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
+			return false
+		}
+	}
+	return w != "" && w[0] != '-'
 }
 
 // verb is one command of the grammar as the completion scripts and the
@@ -42,6 +55,7 @@ type verb struct {
 	// …; "" completes to nothing. The last one repeats where repeats is set.
 	args    []string
 	repeats bool
+	doc     doc
 }
 
 type flag struct {
@@ -64,7 +78,7 @@ func verbs() (verb, error) {
 }
 
 func verbOf(n *kong.Node) verb {
-	v := verb{path: commandOf(n), help: n.Help}
+	v := verb{path: commandOf(n), help: n.Help, doc: docOf(n)}
 	for _, f := range n.Flags {
 		v.flags = append(v.flags, flagOf(f))
 	}

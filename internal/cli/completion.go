@@ -253,7 +253,8 @@ func fishScript(root verb) string {
 	fmt.Fprintf(&b, "      case %s\n        set skip 1\n      case '-*'\n      case '*'\n        switch \"$at/$w\"\n", strings.Join(valueFlags(root), " "))
 	fmt.Fprintf(&b, "          case %s\n            set at \"$at/$w\"\n          case '*'\n            set -a rest $w\n        end\n    end\n  end\n", strings.Join(quoteAll(commandKeys(root)), " "))
 	b.WriteString("  echo $at\n  for w in $rest\n    echo $w\n  end\nend\n")
-	b.WriteString("function __larva_is\n  set -l at (__larva_at)\n  test \"$at[1]\" = \"$argv[1]\"; or return 1\n  test (count $argv) = 1; or test (math (count $at) - 1) -ge $argv[2]; and test (math (count $at) - 1) -le $argv[3]\nend\n")
+	b.WriteString("function __larva_is\n  set -l at (__larva_at)\n  test \"$at[1]\" = \"$argv[1]\"; or return 1\n" +
+		"  set -q argv[2]; or return 0\n  set -l n (math (count $at) - 1)\n  test $n -ge $argv[2] -a $n -le $argv[3]\nend\n")
 	b.WriteString("function __larva_first\n  set -l at (__larva_at)\n  echo $at[2]\nend\n")
 	b.WriteString("complete -c larva -f\n")
 	root.each(func(v verb) { b.WriteString(fishVerb(v)) })

@@ -79,6 +79,10 @@ func (s *session) printTextError(e *diag.Error) {
 	if s.command != "" {
 		who += " " + s.command
 	}
+	s.printFailure(who, e)
+}
+
+func (s *session) printFailure(who string, e *diag.Error) {
 	printProblems(s.process.Stderr, who, e)
 	if e.Hint != "" {
 		fmt.Fprintf(s.process.Stderr, "hint: %s\n", escape(e.Hint))
@@ -86,26 +90,28 @@ func (s *session) printTextError(e *diag.Error) {
 }
 
 // printProblems prints "who: CODE: message". Problems with places have a line
-// each, which editors can jump to, and the message counts them; a lone one
-// about a whole file is the message.
+// each, which editors can jump to. Of mistakes in a file the message is their
+// count, and a lone one about the whole file is the message.
 func printProblems(w io.Writer, who string, e *diag.Error) {
 	message, places := e.Message, e.Problems
-	switch n := len(places); {
-	case n == 1 && places[0].Line == 0:
-		p := places[0]
-		if p.File == who {
-			p.File = ""
+	if mistakes(e.Code) && len(places) > 0 {
+		message = plural(len(places), "problem")
+		if p := places[0]; len(places) == 1 && p.Line == 0 {
+			if p.File == who {
+				p.File = ""
+			}
+			message, places = p.String(), nil
 		}
-		message, places = p.String(), nil
-	case n == 1:
-		message = "1 problem"
-	case n > 1:
-		message = fmt.Sprintf("%d problems", n)
 	}
 	fmt.Fprintf(w, "%s: %s: %s\n", escape(who), e.Code, escape(message))
 	for _, p := range places {
 		fmt.Fprintln(w, escape(p.String()))
 	}
+}
+
+// mistakes are the codes whose problems are all there is to say.
+func mistakes(c diag.Code) bool {
+	return c == diag.PersonaInvalid || c == diag.InvalidInput || c == diag.ProfileInvalid || c == diag.EvaluationLimit
 }
 
 // escape makes text from outside safe to print on one line: control

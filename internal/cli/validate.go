@@ -82,7 +82,7 @@ func (s *session) several(n int, at func(i int) entry) error {
 		}
 		if e.err != nil {
 			s.out.Flush() // keep stdout and stderr in order where both are a terminal
-			printProblems(s.process.Stderr, label, e.err)
+			s.printFailure(label, e.err)
 			continue
 		}
 		e.text(label)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"larva.dev/larva/internal/cli"
+)
+
+// TestHelpIsScripted holds every command to its help: two examples, its exit
+// codes, and a script help_COMMAND.txtar that compares the whole help and the
+// whole output of both examples.
+func TestHelpIsScripted(t *testing.T) {
+	t.Parallel()
+	list, err := cli.Commands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 20 {
+		t.Fatalf("got %d commands, want at least the 20 of the first part", len(list))
+	}
+	for _, c := range list {
+		t.Run(c.Path, func(t *testing.T) {
+			t.Parallel()
+			if len(c.Examples) != 2 {
+				t.Errorf("examples: got %d, want 2", len(c.Examples))
+			}
+			if len(c.Exits) < 3 {
+				t.Errorf("exit codes: got %v, want at least 0, 1 and 2", c.Exits)
+			}
+			name := "help_" + strings.ReplaceAll(c.Path, " ", "_") + ".txtar"
+			data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "script", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, _, _ := strings.Cut(string(data), "\n-- ")
+			lines := strings.Split(script, "\n")
+			for _, command := range append([]string{"larva " + c.Path + " --help"}, c.Examples...) {
+				if !compared(lines, command) {
+					t.Errorf("%s: no line \"exec %s\" with stdout and stderr compared below it", name, command)
+				}
+			}
+		})
+	}
+}
+
+// compared says whether a script runs command and compares both streams.
+func compared(lines []string, command string) bool {
+	i := slices.Index(lines, "exec "+command)
+	if i < 0 || i+2 >= len(lines) {
+		return false
+	}
+	return whole(lines[i+1], "stdout") && whole(lines[i+2], "stderr")
+}
+
+func whole(line, stream string) bool {
+	return strings.HasPrefix(line, "cmp "+stream+" ") || strings.HasPrefix(line, "cmpenv "+stream+" ") || line == "! "+stream+" ."
+}
+
+// TestReadmeTable holds the README's command table to the grammar.
+func TestReadmeTable(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := cli.CommandTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), table) {
+		t.Errorf("README.md lacks the table that the grammar gives:\n%s", table)
+	}
+}
