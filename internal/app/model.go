@@ -1,5 +1,3 @@
-//go:build wired
-
 package app
 
 import (
@@ -7,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
@@ -20,10 +19,11 @@ import (
 
 // model builds the client of the run's route. Keys come from the environment
 // only and go nowhere but into the request.
-func (a *App) model(ctx context.Context, s *stand) (model.Model, error) {
+func (a *App) model(ctx context.Context, s *stand, tell func(int, time.Duration, *model.Error)) (model.Model, error) {
+	retry := model.RetryPolicy{Notice: tell}
 	r := s.route
 	if r.ProviderName == profile.ScriptProvider {
-		return a.script(ctx, s)
+		return a.script(ctx, s, retry)
 	}
 	key := ""
 	if r.Provider.KeyEnv != "" {
@@ -35,9 +35,9 @@ func (a *App) model(ctx context.Context, s *stand) (model.Model, error) {
 	}
 	switch r.Provider.API {
 	case "anthropic":
-		return model.WithRetry(anthropic.New(anthropic.Options{Name: r.ProviderName, Model: r.Model, BaseURL: r.Provider.BaseURL, Key: key}), model.RetryPolicy{}), nil
+		return model.WithRetry(anthropic.New(anthropic.Options{Name: r.ProviderName, Model: r.Model, BaseURL: r.Provider.BaseURL, Key: key}), retry), nil
 	case "openai":
-		return model.WithRetry(openai.New(openai.Options{Name: r.ProviderName, Model: r.Model, BaseURL: r.Provider.BaseURL, Key: key}), model.RetryPolicy{}), nil
+		return model.WithRetry(openai.New(openai.Options{Name: r.ProviderName, Model: r.Model, BaseURL: r.Provider.BaseURL, Key: key}), retry), nil
 	}
 	return nil, diag.New(diag.Unsupported, "provider %s speaks %q, which this version does not", r.ProviderName, r.Provider.API).
 		With("provider", r.ProviderName).WithHint("anthropic and openai are spoken")
@@ -45,7 +45,7 @@ func (a *App) model(ctx context.Context, s *stand) (model.Model, error) {
 
 // script is a model that answers from a scenario: an entry of the profile's
 // scripts, or a file.
-func (a *App) script(ctx context.Context, s *stand) (model.Model, error) {
+func (a *App) script(ctx context.Context, s *stand, retry model.RetryPolicy) (model.Model, error) {
 	name := s.route.Model
 	sc, ok := s.eff.Profile.Scripts[name]
 	if !ok {
@@ -68,7 +68,7 @@ func (a *App) script(ctx context.Context, s *stand) (model.Model, error) {
 		return nil, diag.New(diag.ProfileInvalid, "script %s: %v", name, err).With("model", s.route.Name()).
 			With("origin", s.eff.Origins["scripts."+name])
 	}
-	return model.WithRetry(m, model.RetryPolicy{}), nil
+	return model.WithRetry(m, retry), nil
 }
 
 // paramsOf gives model_params by literal key; names that the request itself

@@ -1,9 +1,8 @@
-//go:build wired
-
 package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/profile"
 )
 
@@ -42,6 +42,7 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err != nil {
 		return event.Result{}, err
 	}
+	defer s.shell.Close()
 	return l.Run(ctx, prompt)
 }
 
@@ -121,7 +122,11 @@ func readAll(ctx context.Context, r io.Reader) (string, error) {
 
 // loop wires a run.
 func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, error) {
-	m, err := a.model(ctx, s)
+	// The retrier tells of its waits through the loop that it is built for.
+	l := &agent.Loop{}
+	m, err := a.model(ctx, s, func(attempt int, wait time.Duration, err *model.Error) {
+		l.Notice("retry", fmt.Sprintf("attempt %d failed (%v); again in %s", attempt, err, wait.Round(100*time.Millisecond)))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +135,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, err
 		return nil, err
 	}
 	limits := s.eff.Profile.Limits
-	l := &agent.Loop{
+	*l = agent.Loop{
 		Persona: s.ref, System: s.system(time.Now()), Model: m, Params: params, Tools: s.tools, Policy: s.policy,
 		Ask: in.Question, Emit: in.Emit, Opening: s.notices,
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },

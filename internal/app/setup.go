@@ -1,5 +1,3 @@
-//go:build wired
-
 package app
 
 import (
@@ -35,6 +33,7 @@ type stand struct {
 	roots   *root.Set
 	tools   *tool.Registry
 	policy  *permission.Policy
+	shell   *shell.Shell
 	route   profile.Route
 	notices []string
 }
@@ -92,7 +91,20 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 	if err := s.tools.Add(file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})...); err != nil {
 		return nil, err
 	}
-	return s, s.tools.Add(shell.New(s.roots, a.environ, shell.Options{}))
+	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames()})
+	return s, s.tools.Add(s.shell)
+}
+
+// keyNames are the variables that hold keys by what the profile says; no
+// child sees them, whatever they are called.
+func (s *stand) keyNames() []string {
+	var out []string
+	for _, p := range s.eff.Profile.Providers {
+		if p.KeyEnv != "" {
+			out = append(out, p.KeyEnv)
+		}
+	}
+	return out
 }
 
 // later refuses or tells what a profile asks for and this version cannot do.

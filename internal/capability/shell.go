@@ -390,3 +390,33 @@ func inside(a Arg, i int, write bool) []Operand {
 	}
 	return out
 }
+
+// WithoutGlobals gives a command without the flags before its subcommand, for
+// rules that forbid: git -C x push is git push. A command without subcommands
+// stays as it is.
+func WithoutGlobals(argv []string) []string {
+	if len(argv) < 2 || !strings.HasPrefix(argv[1], "-") {
+		return argv
+	}
+	r, ok := commands()[argv[0]]
+	values := []string(nil)
+	switch {
+	case ok && len(r.sub) > 0:
+		values = r.values
+	case argv[0] == "docker" || argv[0] == "podman" || argv[0] == "kubectl" || argv[0] == "helm" || argv[0] == "gh":
+		values = []string{"-H", "-c", "-l", "--host", "--context", "--config", "-n", "--namespace", "--kubeconfig", "-s", "-R", "--repo"}
+	default:
+		return argv
+	}
+	i := 1
+	for i < len(argv) && strings.HasPrefix(argv[i], "-") {
+		if slices.Contains(values, argv[i]) {
+			i++
+		}
+		i++
+	}
+	if i >= len(argv) {
+		return argv
+	}
+	return append([]string{argv[0]}, argv[i:]...)
+}

@@ -204,3 +204,6 @@ func (w *walker) piped(c *syntax.BinaryCmd, in dirs) bool {
 	w.script(text, &peeled{}, words, seg, in, in)
 	return true
 }
+
+// Values are the words' values; as written where they are not known.
+func Values(words []Word) []string { return values(words) }

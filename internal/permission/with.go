@@ -8,10 +8,18 @@ func (r *Rules) With(allow profile.Rule, p Places) (*Rules, error) {
 	if r == nil {
 		r = &Rules{}
 	}
-	allows := append(r.allow[:len(r.allow):len(r.allow)], allow)
-	grown, errs := ParseRules(allows, r.ask, r.deny, p)
+	grown, errs := ParseRules(append(r.allow.texts(), allow), r.ask.texts(), r.deny.texts(), p)
 	if len(errs) > 0 {
 		return r, errs[0]
 	}
 	return grown, nil
+}
+
+// texts are the rules as they were read.
+func (l list) texts() []profile.Rule {
+	out := make([]profile.Rule, len(l.all), len(l.all)+1)
+	for i, r := range l.all {
+		out[i] = r.Rule
+	}
+	return out
 }

@@ -160,6 +160,10 @@ type Layer struct {
 type Rule struct {
 	Text   string
 	Origin string // file:line, or the flag
+	// Root is the directory that a leading / of a path pattern means, absolute.
+	// "" stands for the directory of Origin's file (for a file in .larva, .claude
+	// or profiles the one above it), for a flag the working directory.
+	Root string
 	// User is true for rules of user layers: only those answer a question that
 	// an allow rule may answer.
 	User bool

@@ -76,7 +76,30 @@ func (w *writer) prepare() error {
 	if err := w.makeDirs(w.root); err != nil {
 		return err
 	}
-	return w.makeDir(w.aside())
+	if err := w.makeDir(w.aside()); err != nil {
+		return err
+	}
+	return w.makeLock()
+}
+
+// makeLock makes the lock file with mode 0600 whatever the umask: the lock
+// alone would make one that a strict umask keeps even its owner from opening.
+func (w *writer) makeLock() error {
+	path := filepath.Join(w.root, lockName)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := w.step("create", path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openFlags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 func (w *writer) makeDirs(path string) error {

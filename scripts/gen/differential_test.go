@@ -21,21 +21,25 @@ import (
 const root = "../.."
 
 // judge is a definition of the schema in a context of its own.
-type judge struct{ def cue.Value }
+type judge struct {
+	ctx *cue.Context
+	def cue.Value
+}
 
 // newJudge builds def out of the schema, or out of another text of persona.cue
 // alone, which needs nothing of the other files.
 func newJudge(t testing.TB, def string, persona []byte) judge {
 	t.Helper()
+	ctx := cuecontext.New()
 	var v cue.Value
 	if persona != nil {
-		v = cuecontext.New().CompileBytes(persona, cue.Filename("persona.cue"))
+		v = ctx.CompileBytes(persona, cue.Filename("persona.cue"))
 	} else {
 		s, err := loadSchemas(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v = s.value
+		ctx, v = s.ctx, s.value
 	}
 	if err := v.Err(); err != nil {
 		t.Fatalf("build schema: %v", err)
@@ -44,7 +48,7 @@ func newJudge(t testing.TB, def string, persona []byte) judge {
 	if err := d.Err(); err != nil {
 		t.Fatalf("%s: %v", def, err)
 	}
-	return judge{d}
+	return judge{ctx, d}
 }
 
 // accepts gives CUE's verdict on a JSON text, as load asks for it.
@@ -53,7 +57,7 @@ func (j judge) accepts(text []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	v := j.def.Context().BuildExpr(expr).Unify(j.def)
+	v := j.ctx.BuildExpr(expr).Unify(j.def)
 	return v.Validate(cue.Concrete(true), cue.Final()) == nil, nil
 }
 

@@ -49,7 +49,7 @@ func jsonSchema(s *schemas, def string) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := v.Context().BuildExpr(expr).MarshalJSON()
+	raw, err := s.ctx.BuildExpr(expr).MarshalJSON()
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 // schemas is the package larva.dev/schema, built.
 type schemas struct {
 	root  string // the repository's root
+	ctx   *cue.Context
 	value cue.Value
 	files []*ast.File // in the package's order, comments kept
 }
@@ -29,11 +30,12 @@ func buildSchemas(root string, inst *build.Instance) (*schemas, error) {
 	if inst.Err != nil {
 		return nil, fmt.Errorf("load schema: %w", inst.Err)
 	}
-	v := cuecontext.New().BuildInstance(inst)
+	ctx := cuecontext.New()
+	v := ctx.BuildInstance(inst)
 	if err := v.Err(); err != nil {
 		return nil, fmt.Errorf("build schema: %w", err)
 	}
-	return &schemas{root: root, value: v, files: inst.Files}, nil
+	return &schemas{root: root, ctx: ctx, value: v, files: inst.Files}, nil
 }
 
 // def gives a definition by its CUE name, "#ID".
