@@ -14,7 +14,7 @@ run: build ## review a small repository offline, without a key: the main job in 
 	@scripts/demo.sh bin/larva
 
 build: ## build bin/larva, stripped
-	@go build -trimpath -ldflags '-s -w' -o bin/larva ./cmd/larva
+	@go build -ldflags '-s -w' -o bin/larva ./cmd/larva
 
 test: ## run every check: format, types, vet, drift, tests, race, fuzz
 	@scripts/test.sh

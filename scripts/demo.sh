@@ -9,7 +9,7 @@ larva=${1:-bin/larva}
 if ! command -v git >/dev/null; then scripts/setup.sh; fi
 if [ $# -eq 0 ] || [ "$larva" = bin/larva ]; then
 	echo "building bin/larva (the first time takes a minute or two)" >&2
-	go build -trimpath -ldflags '-s -w' -o bin/larva ./cmd/larva
+	go build -ldflags '-s -w' -o bin/larva ./cmd/larva
 	larva=$PWD/bin/larva
 fi
 

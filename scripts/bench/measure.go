@@ -100,7 +100,7 @@ func ratio(a, b time.Duration) float64 {
 // build compiles a program of scripts/bench/ into the bench's directory.
 func (b *bench) build(name string) (string, error) {
 	out := filepath.Join(b.dir, name)
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, "./scripts/bench/"+name)
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", out, "./scripts/bench/"+name)
 	cmd.Stderr = os.Stderr
 	return out, cmd.Run()
 }
