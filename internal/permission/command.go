@@ -206,6 +206,9 @@ func (c *commandPattern) allows(s *command.Segment) bool {
 	if c.line != "" || s.Dynamic != "" || len(s.Argv) == 0 {
 		return false
 	}
+	if slices.ContainsFunc(s.Redirects, func(r command.Redirect) bool { return Socket(r.Target.Value) }) {
+		return false
+	}
 	if !slices.EqualFunc(c.assigns, s.Assigns, func(want string, a command.Assign) bool {
 		return a.Value.Static && glob(want, a.Name+"="+a.Value.Value, sep)
 	}) {

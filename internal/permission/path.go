@@ -27,7 +27,9 @@ func (r *rule) parsePath(pattern string, restricts bool, p Places) (hint string,
 	if strings.HasPrefix(pattern, "!") {
 		return "put what is excepted into the other list", errors.New("a pattern cannot be negated")
 	}
-	pattern = strings.ReplaceAll(pattern, "\\", slashOnWindows)
+	if runtime.GOOS == "windows" {
+		pattern = strings.ReplaceAll(pattern, "\\", "/")
+	}
 	if !doublestar.ValidatePattern(pattern) {
 		return "check its brackets and braces", errors.New("the pattern is no file pattern")
 	}
@@ -71,14 +73,6 @@ func (r *rule) parsePath(pattern string, restricts bool, p Places) (hint string,
 	}
 	return "", nil
 }
-
-// slashOnWindows is what a backslash in a pattern becomes.
-var slashOnWindows = func() string {
-	if runtime.GOOS == "windows" {
-		return "/"
-	}
-	return "\\"
-}()
 
 func escape(s string) string {
 	var b strings.Builder

@@ -1,8 +1,349 @@
 package shell
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/command"
 	"larva.dev/larva/internal/root"
 	"larva.dev/larva/internal/tool"
 )
 
-func Effects(rs *root.Set, line string) tool.Effects { return tool.Effects{Command: line, Touches: true} }
+// maxMatches bounds the files that one pattern is followed to, and maxPaths
+// the paths of one line. Past them the pattern or the word itself stands for
+// the rest, as a path that cannot be known.
+const (
+	maxMatches = 500
+	maxPaths   = 4000
+)
+
+// Effects states what a shell line needs and which files it names, without
+// running any of it. It looks at the disk to follow links, file patterns and
+// cd. Path.Segment is the index of the command in command.Parse's order. The
+// needs are those outside a sandbox; permission, which knows whether there is
+// one, judges each command anew.
+func Effects(rs *root.Set, line string) tool.Effects {
+	eff := tool.Effects{Touches: true, Command: line}
+	l, err := command.Parse(line)
+	if err != nil {
+		eff.Needs = []capability.Need{{Family: "shell", Posture: capability.Destructive}}
+		return eff
+	}
+	f := &finder{rs: rs, seen: map[tool.Path]bool{}}
+	eff.ReadOnly = true
+	for i := range l.Segments {
+		s := &l.Segments[i]
+		f.segment = i
+		use := capability.ShellNeeds(args(s.Argv), false)
+		eff.Needs = capability.Join(eff.Needs, use.Needs)
+		if s.Opaque {
+			eff.Needs = capability.Join(eff.Needs, capability.ShellNeeds(args(s.Outer), false).Needs)
+		}
+		if s.Dynamic != "" || len(s.Assigns) > 0 {
+			eff.ReadOnly = false
+		}
+		f.command(s, use)
+		for _, r := range s.Redirects {
+			switch {
+			case socket(r.Target.Value):
+				eff.Needs = capability.Join(eff.Needs, []capability.Need{{Family: "shell", Posture: capability.ReadWrite}, {Family: "network", Posture: capability.ReadWrite}})
+				continue
+			case r.Write:
+				eff.Needs = capability.Join(eff.Needs, []capability.Need{{Family: "filesystem", Posture: capability.ReadWrite}})
+			}
+			f.redirect(s, r)
+		}
+	}
+	for _, n := range eff.Needs {
+		eff.Network = eff.Network || n.Family == "network"
+	}
+	eff.ReadOnly = eff.ReadOnly && capability.Highest(eff.Needs) <= capability.ReadOnly
+	eff.Paths = f.paths
+	return eff
+}
+
+func socket(target string) bool {
+	return strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/")
+}
+
+// args are a command's words as the capability table reads them.
+func args(words []command.Word) []capability.Arg {
+	out := make([]capability.Arg, len(words))
+	for i, w := range words {
+		out[i] = capability.Arg{Value: w.Value, Known: w.Static, Glob: w.Glob, Many: w.Split}
+		if w.Static {
+			continue
+		}
+		if v, ok := w.Resolve(command.Vars{Home: "/", Temp: "/", Cwd: "/"}); ok {
+			out[i] = capability.Arg{Value: v, Known: true, Glob: w.Glob}
+		} else if w.Number {
+			out[i] = capability.Arg{Value: "0", Known: true}
+		}
+	}
+	return out
+}
+
+// finder collects the paths of a line.
+type finder struct {
+	rs      *root.Set
+	segment int
+	paths   []tool.Path
+	seen    map[tool.Path]bool
+}
+
+func (f *finder) add(p tool.Path) {
+	p.Segment = f.segment
+	if len(f.paths) >= maxPaths || f.seen[p] {
+		return
+	}
+	f.seen[p] = true
+	f.paths = append(f.paths, p)
+}
+
+// place is a directory that a command may run in; "" is one that cannot be known.
+type place string
+
+// places resolves a segment's directories. One that only holds if a cd failed
+// is left out where that cd leads to a directory.
+func (f *finder) places(s *command.Segment) []place {
+	var out []place
+	for _, d := range s.Dirs {
+		if d.Unknown {
+			out = append(out, "")
+			continue
+		}
+		failed := true
+		for _, chain := range d.Failed {
+			dir := f.chain(chain)
+			if fi, err := os.Stat(string(dir)); dir != "" && err == nil && fi.IsDir() {
+				failed = false
+			}
+		}
+		if failed {
+			out = append(out, f.chain(d.Steps))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, place(f.rs.Cwd))
+	}
+	return out
+}
+
+// chain follows cds from the shell's own directory.
+func (f *finder) chain(steps []command.Word) place {
+	dir := place(f.rs.Cwd)
+	for _, step := range steps {
+		v, ok := f.value(step, dir)
+		if !ok || dir == "" && !filepath.IsAbs(v) {
+			return ""
+		}
+		// The shell's cd takes .. off the text; the system would follow links
+		// first. Where the two differ the directory is not sure.
+		p := f.rs.ResolveFrom(string(dir), v, false)
+		if via := f.rs.ResolveFrom("/", p.Abs, false); via.Real != p.Real {
+			return ""
+		}
+		dir = place(p.Real)
+	}
+	return dir
+}
+
+func (f *finder) value(w command.Word, dir place) (string, bool) {
+	return w.Resolve(command.Vars{Home: f.rs.Home, Temp: f.rs.Temp, Cwd: string(dir)})
+}
+
+// command finds the files among a command's words.
+func (f *finder) command(s *command.Segment, use capability.Use) {
+	for _, dir := range f.places(s) {
+		bases := f.bases(s, use, dir)
+		for _, o := range use.Operands {
+			f.operand(s, o, bases)
+		}
+		if len(s.Argv) == 0 {
+			continue
+		}
+		name := s.Argv[0]
+		if strings.Contains(name.Value, "/") || name.Glob || !name.Static {
+			f.word(name, name.Value, false, false, bases)
+		}
+	}
+	for _, a := range s.Assigns {
+		if v := a.Value; v.Static && strings.ContainsAny(v.Value, "/~") && len(s.Argv) > 0 {
+			f.word(v, v.Value, false, false, f.places(s))
+		}
+	}
+}
+
+// bases are the directories that a command's operands are read from: its own,
+// and what git -C, make -C and tar -C name.
+func (f *finder) bases(s *command.Segment, use capability.Use, dir place) []place {
+	at := dir
+	for _, i := range use.Chdir {
+		v, ok := f.value(s.Argv[i], at)
+		switch {
+		case !ok || at == "" && !filepath.IsAbs(v):
+			at = ""
+		default:
+			at = place(f.rs.ResolveFrom(string(at), v, false).Real)
+		}
+	}
+	if at == dir {
+		return []place{dir}
+	}
+	return []place{at, dir}
+}
+
+// operand adds a word, or the part of one that the table says may be a path.
+func (f *finder) operand(s *command.Segment, o capability.Operand, bases []place) {
+	if o.Index < 0 { // said by the table
+		for _, b := range bases {
+			if b != "" {
+				f.add(f.rs.ResolveFrom(string(b), o.Value, o.Write))
+			}
+		}
+		return
+	}
+	f.word(s.Argv[o.Index], o.Value, o.Write, o.Sure, bases)
+}
+
+// word adds the paths that a word, or its part, may be. A word that is not
+// sure to be a file counts where it looks like a path or is one on the disk.
+func (f *finder) word(w command.Word, part string, write, sure bool, bases []place) {
+	whole := part == w.Value
+	known := false
+	for _, b := range bases {
+		text := part
+		ok := w.Static
+		if !w.Static {
+			full, good := f.value(w, b)
+			if ok = good; good {
+				if whole {
+					text = full
+				} else {
+					text = strings.TrimPrefix(full, strings.TrimSuffix(w.Value, part))
+				}
+			}
+		}
+		if !ok {
+			continue
+		}
+		known = true
+		if w.Glob {
+			f.pattern(w, text, write, sure, b)
+			continue
+		}
+		if text == "" || text == "-" || command.Stream(text) {
+			continue
+		}
+		// A path behind = or : is not expanded by the shell, but the command
+		// itself may know what ~ means.
+		if strings.HasPrefix(text, "~/") && f.rs.Home != "" && !whole {
+			text = filepath.Join(f.rs.Home, text[2:])
+		}
+		f.resolve(w, text, write, sure, b, false)
+	}
+	if known {
+		return
+	}
+	f.add(tool.Path{Given: w.Text, Unknown: true, Write: write})
+	for _, g := range w.Guesses() {
+		for _, b := range bases {
+			if g != "" {
+				f.resolve(w, g, write, sure, b, false)
+			}
+		}
+	}
+}
+
+// resolve adds one path if it is one.
+func (f *finder) resolve(w command.Word, text string, write, sure bool, dir place, redirect bool) {
+	if dir == "" && !filepath.IsAbs(text) {
+		f.add(tool.Path{Given: w.Text, Unknown: true, Write: write, Redirect: redirect})
+		return
+	}
+	// A quoted ~ is a file of that name, not the home.
+	if strings.HasPrefix(text, "~") {
+		text = "./" + text
+	}
+	p := f.rs.ResolveFrom(string(dir), text, write)
+	p.Given = w.Text
+	if text != w.Value && w.Static {
+		p.Given = text
+	}
+	p.Redirect = redirect
+	if !sure && !redirect && !strings.ContainsAny(text, "/\\") && !strings.HasPrefix(text, ".") && !exists(p.Abs) {
+		return
+	}
+	f.add(p)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// pattern follows a file pattern to what it matches now. One that matches
+// nothing stays as it is, as in the shell.
+func (f *finder) pattern(w command.Word, text string, write, sure bool, dir place) {
+	pat, ok := w.ResolvePattern(command.Vars{Home: f.rs.Home, Temp: f.rs.Temp, Cwd: string(dir)})
+	if !ok || dir == "" && !filepath.IsAbs(pat) {
+		f.add(tool.Path{Given: w.Text, Unknown: true, Write: write})
+		return
+	}
+	if at := strings.Index(pat, text); !filepath.IsAbs(pat) && at > 0 {
+		pat = pat[at:] // the part behind = or :
+	}
+	abs := pat
+	if !filepath.IsAbs(pat) {
+		abs = escapeGlob(string(dir)) + "/" + pat
+	}
+	base, rest := doublestar.SplitPattern(filepath.ToSlash(abs))
+	f.resolve(w, base, write, true, dir, false) // what it may match lies below this
+	n := 0
+	_ = doublestar.GlobWalk(os.DirFS(base), rest, func(path string, _ fs.DirEntry) error {
+		if n++; n > maxMatches {
+			return doublestar.SkipDir
+		}
+		f.resolve(w, filepath.Join(base, filepath.FromSlash(path)), write, true, dir, false)
+		return nil
+	}, doublestar.WithNoFollow())
+}
+
+// redirect adds a redirect's target.
+func (f *finder) redirect(s *command.Segment, r command.Redirect) {
+	unknown := tool.Path{Given: r.Target.Text, Unknown: true, Write: r.Write, Redirect: true}
+	if r.Target.Glob || r.Target.Brace || r.Target.Ansi {
+		f.add(unknown)
+	}
+	for _, dir := range f.places(s) {
+		v, ok := f.value(r.Target, dir)
+		if !ok {
+			f.add(unknown)
+			for _, g := range r.Target.Guesses() {
+				if g != "" && dir != "" {
+					f.resolve(r.Target, g, r.Write, true, dir, true)
+				}
+			}
+			continue
+		}
+		if v != "" && !command.Stream(v) {
+			f.resolve(r.Target, v, r.Write, true, dir, true)
+		}
+	}
+}
+
+func escapeGlob(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if strings.ContainsRune(`*?[]{}\`, c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

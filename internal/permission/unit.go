@@ -1,0 +1,269 @@
+package permission
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/command"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/tool"
+)
+
+// unit is what is judged as one: a whole call, or one command of a shell line.
+type unit struct {
+	call    tool.Call
+	text    string
+	needs   []capability.Need
+	paths   []tool.Path
+	network bool
+	reader  bool // changes nothing and opens no connection
+	idle    bool // touches nothing outside the run
+	subject string
+
+	seg    *command.Segment // nil for all but shell commands
+	use    capability.Use
+	line   string     // the whole shell line, spaces made alike
+	argvs  [][]string // what the command may turn out to be
+	names  []string   // its names among those
+	texts  []string   // the same and the command's source, for rules that restrict
+	broken string     // why the line cannot be parsed
+}
+
+// units splits a call into what is judged alone.
+func (p *Policy) units(c tool.Call, eff tool.Effects) []*unit {
+	paths := make([]tool.Path, len(eff.Paths))
+	for i, pt := range eff.Paths {
+		paths[i] = p.place(pt)
+	}
+	if eff.Command == "" && c.Tool != "bash" {
+		return []*unit{{call: c, text: c.Tool, needs: eff.Needs, paths: paths, network: eff.Network, reader: eff.ReadOnly && !eff.Network,
+			idle: !eff.Touches && len(eff.Needs) == 0 && len(paths) == 0 && !eff.Network, subject: subject(c, eff)}}
+	}
+	line, err := command.Parse(eff.Command)
+	if err != nil {
+		return []*unit{{call: c, text: eff.Command, needs: capability.Join(p.anything(), eff.Needs), paths: paths, network: eff.Network,
+			broken: err.Error(), line: spaces(eff.Command), texts: []string{spaces(eff.Command)}}}
+	}
+	var out []*unit
+	for i := range line.Segments {
+		u := p.shellUnit(c, &line.Segments[i])
+		u.line = spaces(eff.Command)
+		for _, pt := range paths {
+			if pt.Segment == i {
+				u.paths = append(u.paths, pt)
+			}
+		}
+		out = append(out, u)
+	}
+	if len(out) == 0 { // only comments
+		out = append(out, &unit{call: c, text: eff.Command, reader: true, seg: &command.Segment{}, use: capability.Use{Known: true, Reader: true, Safe: true}})
+	}
+	return out
+}
+
+// place fills in what effects without a disk leave out.
+func (p *Policy) place(pt tool.Path) tool.Path {
+	if pt.Unknown || pt.Abs != "" {
+		return pt
+	}
+	g := pt.Given
+	switch {
+	case p.Places.Home != "" && (g == "~" || strings.HasPrefix(g, "~/")):
+		g = filepath.Join(p.Places.Home, g[1:])
+	case !filepath.IsAbs(g):
+		g = filepath.Join(p.Places.Cwd, g)
+	}
+	pt.Abs = filepath.Clean(g)
+	pt.Real = pt.Abs
+	pt.Outside = true
+	for _, r := range append([]string{p.Places.Project}, p.Places.Roots...) {
+		if within(r, pt.Abs) {
+			pt.Outside = false
+		}
+	}
+	return pt
+}
+
+func spaces(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// anything is what a command needs of which nothing is known.
+func (p *Policy) anything() []capability.Need {
+	return capability.ShellNeeds([]capability.Arg{{Value: "", Known: false}}, p.Sandboxed).Needs
+}
+
+// shellUnit states what one command of a line needs.
+func (p *Policy) shellUnit(c tool.Call, s *command.Segment) *unit {
+	u := &unit{call: c, text: s.Text, seg: s}
+	u.use = capability.ShellNeeds(Args(s.Argv), p.Sandboxed)
+	u.needs = u.use.Needs
+	if s.Opaque {
+		u.needs = capability.Join(u.needs, capability.ShellNeeds(Args(s.Outer), p.Sandboxed).Needs)
+		u.use.Safe = false
+	}
+	if s.Dynamic != "" {
+		u.needs = capability.Join(u.needs, p.anything())
+		u.use.Safe, u.use.Known = false, false
+	}
+	u.needs = capability.Join(u.needs, assignNeeds(s))
+	if len(s.Argv) > 0 && len(s.Assigns) > 0 {
+		u.use.Safe = false
+	}
+	for _, r := range s.Redirects {
+		if Socket(r.Target.Value) {
+			u.needs = capability.Join(u.needs, []capability.Need{{Family: "shell", Posture: capability.ReadWrite}, {Family: "network", Posture: capability.ReadWrite}})
+		} else if r.Write {
+			u.needs = capability.Join(u.needs, []capability.Need{{Family: "filesystem", Posture: capability.ReadWrite}})
+		}
+	}
+	for _, n := range u.needs {
+		u.network = u.network || n.Family == "network" && n.Posture > capability.None
+	}
+	u.reader = capability.Highest(u.needs) <= capability.ReadOnly && s.Dynamic == ""
+	u.argvs = candidates(s)
+	u.texts = append(u.texts, spaces(s.Text))
+	for _, a := range u.argvs {
+		u.texts = append(u.texts, strings.Join(a, " "))
+		u.names = append(u.names, a[0])
+	}
+	if w, _, ok := strings.Cut(spaces(s.Text), " "); ok || w != "" {
+		u.names = append(u.names, w)
+	}
+	return u
+}
+
+// Args are a command's words as the capability table reads them.
+func Args(words []command.Word) []capability.Arg {
+	out := make([]capability.Arg, len(words))
+	for i, w := range words {
+		out[i] = capability.Arg{Value: w.Value, Known: w.Static, Glob: w.Glob, Many: w.Split}
+		if !w.Static {
+			// A home directory or a number is known well enough: no flag.
+			if v, ok := w.Resolve(command.Vars{Home: "/", Temp: "/", Cwd: "/"}); ok {
+				out[i] = capability.Arg{Value: v, Known: true, Glob: w.Glob}
+			} else if w.Number {
+				out[i] = capability.Arg{Value: "0", Known: true}
+			}
+		}
+	}
+	return out
+}
+
+// Socket says that a redirect's target is bash's way to open a connection.
+func Socket(target string) bool {
+	return strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/")
+}
+
+// assignNeeds judges an environment change. A plain shell variable changes
+// nothing but the shell; what programs read may make them run other code.
+func assignNeeds(s *command.Segment) []capability.Need {
+	for _, a := range s.Assigns {
+		if len(s.Argv) > 0 && !display(a.Name) || len(s.Argv) == 0 && !local(a) {
+			return []capability.Need{{Family: "shell", Posture: capability.ReadWrite}}
+		}
+	}
+	return nil
+}
+
+// local is a variable that no program reads: in lower case by custom.
+func local(a command.Assign) bool {
+	return !a.Export && a.Name != "" && a.Name == strings.ToLower(a.Name) && !strings.HasSuffix(a.Name, "_proxy")
+}
+
+// display are variables that change how programs print and nothing else.
+func display(name string) bool {
+	return strings.HasPrefix(name, "LC_") || slices.Contains([]string{"LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LINES", "CI"}, name)
+}
+
+// subject is what a rule without paths is matched against.
+func subject(c tool.Call, eff tool.Effects) string {
+	if eff.Subject != "" {
+		return eff.Subject
+	}
+	if k, ok := KnownEffects(c.Tool, c.Input); ok {
+		return k.Subject
+	}
+	return ""
+}
+
+// covered says whether a rule speaks of a unit, to restrict it or to allow it.
+// A redirect is not part of it: see writesCovered.
+func (u *unit) covered(r *rule, restricts bool) bool {
+	if u.seg != nil || u.broken != "" {
+		if r.tool == "bash" {
+			switch {
+			case r.kind == whole:
+				return restricts || u.broken == ""
+			case restricts:
+				return r.command.restricts(u)
+			case u.broken != "":
+				return false
+			}
+			return r.command.allows(u.seg)
+		}
+		return restricts && u.named(r)
+	}
+	switch r.kind {
+	case server:
+		return strings.HasPrefix(u.call.Tool, r.tool+"__")
+	case argument:
+		return r.tool == u.call.Tool && argumentMatches(u.call.Input, r.arg, r.glob, restricts)
+	}
+	if !speaksOf(r.tool, u.call.Tool, restricts) {
+		return false
+	}
+	switch r.kind {
+	case whole:
+		return true
+	case domain:
+		host, ok := strings.CutPrefix(u.subject, "domain:")
+		return ok && matchHost(r.host, host)
+	case name:
+		return u.subject != "" && match(stars(r.glob), u.subject)
+	case files:
+		hit := func(pt tool.Path) bool { return r.covers(pt, restricts) }
+		if restricts {
+			return slices.ContainsFunc(u.paths, hit)
+		}
+		return len(u.paths) > 0 && !slices.ContainsFunc(u.paths, func(pt tool.Path) bool { return !hit(pt) })
+	}
+	return false
+}
+
+// named says that a shell command names a file that a file rule restricts.
+func (u *unit) named(r *rule) bool {
+	switch {
+	case r.tool == "read":
+		return slices.ContainsFunc(u.paths, func(pt tool.Path) bool { return r.covers(pt, true) })
+	case writes(r.tool):
+		return slices.ContainsFunc(u.paths, func(pt tool.Path) bool { return pt.Write && r.covers(pt, true) })
+	}
+	return false
+}
+
+func stars(g string) string { return strings.ReplaceAll(g, "*", string(star)) }
+
+// argumentMatches looks at one top-level argument. A value that is no string
+// is matched by its JSON text.
+func argumentMatches(input json.RawMessage, arg, pattern string, restricts bool) bool {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(input, &m) != nil {
+		return restricts
+	}
+	raw, ok := m[arg]
+	if !ok {
+		return false
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
+	}
+	return match(stars(pattern), s)
+}
+
+// segment is the unit's line in a decision.
+func (u *unit) segment(o outcome) event.Segment {
+	return event.Segment{Text: u.text, Verdict: o.verdict, Stage: o.stage, Rule: o.ruleText()}
+}
