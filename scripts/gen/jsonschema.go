@@ -123,8 +123,8 @@ func defaultOf(v cue.Value) (any, bool) {
 	return out, true
 }
 
-// namedKeys writes what @jsonschema(names=A,values=B) says of a map whose
-// keys are A and whose values are B: the generator loses such a pattern.
+// namedKeys writes what @jsonschema(names=A,values=B,min=N) says of a map whose
+// keys are A and whose values are B, N at least: the generator loses both.
 func namedKeys(s *schemas, v cue.Value, prop, doc object) error {
 	a := v.Attribute("jsonschema")
 	if a.Err() != nil {
@@ -137,6 +137,9 @@ func namedKeys(s *schemas, v cue.Value, prop, doc object) error {
 	values, _, err := a.Lookup(0, "values")
 	if err != nil {
 		return err
+	}
+	if least, ok, err := a.Lookup(0, "min"); err == nil && ok {
+		prop["minProperties"] = json.Number(least)
 	}
 	prop["propertyNames"] = object{"$ref": "#/$defs/" + names}
 	prop["additionalProperties"] = object{"$ref": "#/$defs/" + values}

@@ -70,7 +70,7 @@ func callWords(args []cue.Value) (string, error) {
 		return fmt.Sprintf("at most %v characters", args[1]), nil
 	case "list.MaxItems":
 		return fmt.Sprintf("at most %v", args[1]), nil
-	case "list.MinItems":
+	case "list.MinItems", "struct.MinFields":
 		return fmt.Sprintf("at least %v", args[1]), nil
 	case "list.UniqueItems", "list.UniqueItems()":
 		return "none twice", nil
