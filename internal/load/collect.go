@@ -17,7 +17,6 @@ import (
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
-	"larva.dev/larva/schema"
 )
 
 const (
@@ -316,21 +315,6 @@ func (c *collector) compareSchema() {
 			Message: "is not the schema of this larva, which is used in its place",
 			Hint:    "plain cue vet may judge otherwise; larva schema prints this one"})
 	}
-}
-
-// schemaFiles are the embedded schema's files by name.
-func schemaFiles() map[string]string {
-	files := map[string]string{}
-	entries, err := schema.FS.ReadDir(".")
-	if err != nil {
-		return files
-	}
-	for _, e := range entries {
-		if data, err := schema.FS.ReadFile(e.Name()); err == nil {
-			files[e.Name()] = string(data)
-		}
-	}
-	return files
 }
 
 // oneLine makes a library's message one line.

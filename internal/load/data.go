@@ -16,7 +16,7 @@ import (
 var schemaValue = sync.OnceValues(func() (cue.Value, []cueFault) {
 	u := &unit{Shown: "schema", Files: map[string][]byte{"x.cue": []byte("import \"larva.dev/schema\"\n\n_x: schema.#ID\n")}, Schema: vendored, Dir: ".", File: "x.cue"}
 	e := &evaluation{u: u, ctx: cuecontext.New(), virtual: virtualRoot()}
-	_, faults := e.build(schemaFiles())
+	_, faults := e.build(schemaFor(u.Files))
 	return e.schema, faults
 })
 

@@ -91,7 +91,7 @@ func evaluate(u *unit) (outs []outcome) {
 
 func evaluateAs(u *unit) outcome {
 	e := &evaluation{u: u, ctx: cuecontext.New(), virtual: virtualRoot()}
-	v, faults := e.build(schemaFiles())
+	v, faults := e.build(schemaFor(u.Files))
 	if len(faults) > 0 {
 		return outcome{Broken: true, Faults: faults}
 	}
