@@ -68,10 +68,9 @@ func (rd *reader) load(id, variant string) (*stored, error) {
 
 var errChanged = errors.New("the persona changes faster than it can be read")
 
-// doubtful says whether an error may only be the shadow of a writer.
-func doubtful(err error) bool {
-	return is(err, diag.RegistryCorrupt) || is(err, diag.PersonaNotFound) || is(err, diag.VariantNotFound)
-}
+// doubtful says whether an error may only be the shadow of a writer. That a
+// variant is not there is certain: the contract stood in its place all along.
+func doubtful(err error) bool { return is(err, diag.RegistryCorrupt) }
 
 // once reads without a lock. The manifest and the contract stay open until
 // the end: their inodes cannot be given to other files meanwhile, so paths
@@ -129,7 +128,7 @@ func (r *Registry) checkDir(id string) error {
 	info, err := os.Lstat(r.dir(id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return notFound(id)
+		return r.missing(id)
 	case err != nil:
 		return r.readFailed(id, r.dir(id), err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -138,6 +137,18 @@ func (r *Registry) checkDir(id string) error {
 		return notFound(id)
 	}
 	return nil
+}
+
+// missing is PERSONA_NOT_FOUND, unless the persona only stands aside between
+// the two renames of swap; then the lock must decide.
+func (r *Registry) missing(id string) error {
+	if _, err := os.Lstat(r.aside(swapPrefix + id)); err == nil {
+		return corrupt(id, r.dir(id), "a writer was stopped while it replaced the persona; the next write puts it back")
+	}
+	if _, err := os.Lstat(r.dir(id)); err == nil {
+		return errChanged // the swap is over
+	}
+	return notFound(id)
 }
 
 // held is an open file and what it was when it was opened.
