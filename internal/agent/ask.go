@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"larva.dev/larva/internal/event"
-	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/profile"
 )
 
 // ask turns a question into allow or deny: the PermissionAsked points first,
 // then the person. It says the permission events.
 func (l *Loop) ask(ctx context.Context, j *Judged) {
-	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: permission.Suggest(j.Call, j.Effects)}
+	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: l.Policy.Suggest(j.Call, j.Effects)}
 	q.NoAlways = q.Suggested == "" || !l.Policy.AllowCould(j.Decision)
 	if l.pointsAnswer(ctx, j, q) {
 		return
@@ -68,7 +67,7 @@ func (l *Loop) pointDecided(j *Judged, v event.Verdict, r *Reply) {
 	if d.Reason == "" {
 		d.Reason = fmt.Sprintf("the hook %s said %s", r.Name, v)
 	}
-	d.Reasons = append([]string{d.Reason}, d.Reasons...)
+	d.Reasons = append([]string{string(d.Stage) + ": " + d.Reason}, d.Reasons...)
 }
 
 // remember stores an "always" and lets it hold from the next call on. Where

@@ -99,7 +99,7 @@ func TestAllAreAuthorisedBeforeTheFirstRuns(t *testing.T) {
 		log = append(log, "run "+c.ID)
 		return tool.Result{}, nil
 	}
-	h := newLoop(t, model1(says("", call("1", "change", `{}`), call("2", "change", `{}`)), says("ok")), tl)
+	h := newLoop(t, model1(says("", call("1", "edit", `{}`), call("2", "edit", `{}`)), says("ok")), tl)
 	h.Ask = func(_ context.Context, q event.Question) event.Answer {
 		log = append(log, "ask "+q.ID)
 		return event.Answer{Allow: true}

@@ -168,8 +168,8 @@ func TestFactsAreStatedAgainBeforeTheRun(t *testing.T) {
 func TestCallAlone(t *testing.T) {
 	t.Parallel()
 	h := newLoop(t, nil, look())
-	r := h.Call(t.Context(), tool.Call{ID: "c1.1", Tool: "look", Input: json.RawMessage(`{"n":1}`)})
-	if r.IsError || r.Output != `look {"n":1}` {
+	r := h.Call(t.Context(), tool.Call{ID: "c1.1", Tool: "read", Input: json.RawMessage(`{"n":1}`)})
+	if r.IsError || r.Output != `read {"n":1}` {
 		t.Errorf("got %+v", r)
 	}
 	if got, want := h.types(), "tool_start tool_end"; got != want {
@@ -182,7 +182,7 @@ func TestToolThatCallsTools(t *testing.T) {
 	t.Parallel()
 	var h *harness
 	outer := &fakeTool{name: "outer", run: func(ctx context.Context, c tool.Call) (tool.Result, error) {
-		return h.Call(ctx, tool.Call{ID: c.ID + ".1", Tool: "look", Input: json.RawMessage(`{}`)}), nil
+		return h.Call(ctx, tool.Call{ID: c.ID + ".1", Tool: "read", Input: json.RawMessage(`{}`)}), nil
 	}}
 	h = newLoop(t, model1(says("", call("a", "outer", `{}`)), says("ok")), outer, look())
 	h.mustRun(t)
@@ -227,7 +227,7 @@ func TestOutputIsCappedAndMeasured(t *testing.T) {
 
 func TestCallsWithoutIDs(t *testing.T) {
 	t.Parallel()
-	m := model1(says("", call("", "look", `{}`), call("x", "look", `{}`), call("x", "look", `{}`)), says("ok"))
+	m := model1(says("", call("", "read", `{}`), call("x", "read", `{}`), call("x", "read", `{}`)), says("ok"))
 	h := newLoop(t, m, look())
 	h.mustRun(t)
 	msgs := m.asked[1].Messages
@@ -246,8 +246,8 @@ func TestCallsWithoutIDs(t *testing.T) {
 func TestBrokenCallIsAnsweredAndTheLoopGoesOn(t *testing.T) {
 	t.Parallel()
 	m := model1(
-		stops(model.MaxTokens, "", model.Call{ID: "a", Tool: "look", Broken: `{"n":`}, model.Call{ID: "b", Tool: "look"}),
-		says("", model.Call{ID: "c", Tool: "look"}, model.Call{ID: "d", Tool: "look", Broken: `"{\"n\":1}"`}),
+		stops(model.MaxTokens, "", model.Call{ID: "a", Tool: "read", Broken: `{"n":`}, model.Call{ID: "b", Tool: "read"}),
+		says("", model.Call{ID: "c", Tool: "read"}, model.Call{ID: "d", Tool: "read", Broken: `"{\"n\":1}"`}),
 		says("ok"))
 	h := newLoop(t, m, look())
 	if res := h.mustRun(t); res.StopReason != event.StopEndTurn {

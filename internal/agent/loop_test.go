@@ -110,8 +110,8 @@ func writes(tool.Call) tool.Effects {
 }
 
 // look is a read-only tool, change one that is a question.
-func look() *fakeTool   { return &fakeTool{name: "look"} }
-func change() *fakeTool { return &fakeTool{name: "change", effects: writes} }
+func look() *fakeTool   { return &fakeTool{name: "read"} }
+func change() *fakeTool { return &fakeTool{name: "edit", effects: writes} }
 
 // harness runs a loop with a still clock and keeps its events.
 type harness struct {
@@ -217,7 +217,7 @@ func TestOpeningNoticesComeAfterInit(t *testing.T) {
 func TestResultsInCallOrderInOneMessage(t *testing.T) {
 	t.Parallel()
 	m := model1(
-		says("", call("a", "look", `{"n":1}`), call("b", "nosuch", `{}`), call("c", "change", `{"n":2}`), call("d", "look", `{"n":3}`)),
+		says("", call("a", "read", `{"n":1}`), call("b", "nosuch", `{}`), call("c", "edit", `{"n":2}`), call("d", "read", `{"n":3}`)),
 		says("end"))
 	h := newLoop(t, m, look(), change())
 	res := h.mustRun(t)
@@ -232,7 +232,7 @@ func TestResultsInCallOrderInOneMessage(t *testing.T) {
 	if n := len(m.asked[1].Messages); n != 3 {
 		t.Errorf("got %d messages, want user, assistant, user", n)
 	}
-	if len(res.Denials) != 1 || res.Denials[0].Tool != "change" || !res.Denials[0].Unanswered || res.ExitCode != 0 {
+	if len(res.Denials) != 1 || res.Denials[0].Tool != "edit" || !res.Denials[0].Unanswered || res.ExitCode != 0 {
 		t.Errorf("denials: got %+v, exit %d", res.Denials, res.ExitCode)
 	}
 	// refused calls have an end and no start
@@ -250,7 +250,7 @@ func TestResultsInCallOrderInOneMessage(t *testing.T) {
 
 func TestDenialTellsTheModelWhy(t *testing.T) {
 	t.Parallel()
-	m := model1(says("", call("a", "change", `{}`)), says("ok"))
+	m := model1(says("", call("a", "edit", `{}`)), says("ok"))
 	h := newLoop(t, m, change())
 	h.mustRun(t)
 	r := results(m.asked[1])[0]
@@ -274,7 +274,7 @@ func TestPersonAnswers(t *testing.T) {
 	var asked []event.Question
 	answers := []event.Answer{{Allow: true}, {Feedback: "use look"}, {Allow: true, Always: true}}
 	m := model1(
-		says("", call("a", "change", `{"n":1}`), call("b", "change", `{"n":2}`), call("c", "change", `{"n":3}`), call("d", "change", `{"n":4}`)),
+		says("", call("a", "edit", `{"n":1}`), call("b", "edit", `{"n":2}`), call("c", "edit", `{"n":3}`), call("d", "edit", `{"n":4}`)),
 		says("ok"))
 	h := newLoop(t, m, change())
 	h.Ask = func(_ context.Context, q event.Question) event.Answer {
@@ -321,7 +321,7 @@ func TestPersonAnswers(t *testing.T) {
 func TestAlwaysThatCannotBeSavedHoldsForTheRun(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	h := newLoop(t, model1(says("", call("a", "change", `{}`), call("b", "change", `{}`)), says("ok")), change())
+	h := newLoop(t, model1(says("", call("a", "edit", `{}`), call("b", "edit", `{}`)), says("ok")), change())
 	h.Ask = func(context.Context, event.Question) event.Answer {
 		asked++
 		return event.Answer{Allow: true, Always: true}
@@ -338,7 +338,7 @@ func TestFailOnDenied(t *testing.T) {
 	ran := false
 	tl := look()
 	tl.run = func(context.Context, tool.Call) (tool.Result, error) { ran = true; return tool.Result{}, nil }
-	h := newLoop(t, model1(says("try", call("a", "change", `{}`), call("b", "look", `{}`)), says("never")), change(), tl)
+	h := newLoop(t, model1(says("try", call("a", "edit", `{}`), call("b", "read", `{}`)), says("never")), change(), tl)
 	h.FailOnDenied = true
 	res := h.mustRun(t)
 	if res.StopReason != event.StopDenied || res.ExitCode != 3 || res.Turns != 1 || res.Result != "try" || !ran {

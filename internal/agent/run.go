@@ -10,6 +10,7 @@ import (
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/model"
+	"larva.dev/larva/internal/permission"
 )
 
 // errTimeLimit is the cause of a ctx that TimeLimit ended.
@@ -33,6 +34,7 @@ type run struct {
 	last      string // the last text of the model, the run's result
 	guard     guard
 	continues int
+	told      bool // of going in circles
 }
 
 // end says how a run ended. err is set where the model's service failed or
@@ -177,10 +179,14 @@ func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
 	return end{}
 }
 
-// circling ends a run that nobody watches; a person is told once more.
+// circling ends a run that nobody watches. A person is told, once.
 func (r *run) circling() end {
-	r.Notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
-	if r.Ask != nil && r.Mode != "yolo" && r.Mode != "auto" {
+	watched := r.Ask != nil && r.Mode != permission.Yolo && r.Mode != permission.Auto
+	if !watched || !r.told {
+		r.Notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
+	}
+	r.told = true
+	if watched {
 		return end{}
 	}
 	return end{reason: event.StopLoop}

@@ -22,7 +22,7 @@ func TestStopReasons(t *testing.T) {
 		i := 0
 		return func(ctx context.Context, r model.Request, on func(model.Delta)) (*model.Answer, error) {
 			i++
-			return says("", call("a", "look", fmt.Sprintf(`{"n":%d}`, i)))(ctx, r, on)
+			return says("", call("a", "read", fmt.Sprintf(`{"n":%d}`, i)))(ctx, r, on)
 		}
 	}
 	usd, toks := 0.00009, int64(30)
@@ -39,9 +39,9 @@ func TestStopReasons(t *testing.T) {
 		{name: "empty", turns: []turnFunc{says("")}, reason: event.StopEndTurn, nturns: 1, notice: "without a text"},
 		{name: "other", turns: []turnFunc{stops(model.Other, "x")}, reason: event.StopEndTurn, nturns: 1, notice: "without a reason"},
 		{name: "max_turns", turns: []turnFunc{num(0)}, set: func(l *Loop) { l.MaxTurns = 3 }, reason: event.StopMaxTurns, exit: 5, nturns: 3, notice: "after 3 requests"},
-		{name: "loop", turns: []turnFunc{says("", call("a", "look", `{"n":1}`))}, reason: event.StopLoop, exit: 6, nturns: 4, notice: "4 times"},
-		{name: "loop in yolo", turns: []turnFunc{says("", call("a", "look", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.Mode = yes, "yolo" }, reason: event.StopLoop, exit: 6, nturns: 4},
-		{name: "loop with a person", turns: []turnFunc{says("", call("a", "look", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.MaxTurns = yes, 6 }, reason: event.StopMaxTurns, exit: 5, nturns: 6, notice: "4 times"},
+		{name: "loop", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, reason: event.StopLoop, exit: 6, nturns: 4, notice: "4 times"},
+		{name: "loop in yolo", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.Mode = yes, "yolo" }, reason: event.StopLoop, exit: 6, nturns: 4},
+		{name: "loop with a person", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.MaxTurns = yes, 9 }, reason: event.StopMaxTurns, exit: 5, nturns: 9, notice: "4 times"},
 		{name: "tokens", turns: []turnFunc{num(0)}, set: func(l *Loop) { l.BudgetTokens = &toks }, reason: event.StopBudget, exit: 4, nturns: 2, notice: "30 tokens"},
 		{name: "usd", turns: []turnFunc{num(0)}, set: func(l *Loop) { l.BudgetUSD, l.Price = &usd, &profile.Price{Input: 1, Output: 8} }, reason: event.StopBudget, exit: 4, nturns: 2, notice: "USD"},
 		{name: "usd without a price", turns: []turnFunc{says("x")}, set: func(l *Loop) { l.BudgetUSD = &usd }, reason: event.StopEndTurn, nturns: 1, notice: "no price"},
@@ -59,6 +59,9 @@ func TestStopReasons(t *testing.T) {
 			if tt.notice != "" && !strings.Contains(strings.Join(res.Notices, "\n"), tt.notice) {
 				t.Errorf("notices: got %q, want %q", res.Notices, tt.notice)
 			}
+			if n := strings.Count(strings.Join(res.Notices, "\n"), "4 times"); n > 1 {
+				t.Errorf("told of the loop %d times", n)
+			}
 			if last := h.events[len(h.events)-1].Body.Type(); last != "result" {
 				t.Errorf("last event: got %s", last)
 			}
@@ -74,7 +77,7 @@ func TestGuardNeedsTheSameResultToo(t *testing.T) {
 		n++
 		return tool.Result{Output: fmt.Sprint("step ", n)}, nil
 	}
-	h := newLoop(t, model1(says("", call("a", "look", `{}`))), tl)
+	h := newLoop(t, model1(says("", call("a", "read", `{}`))), tl)
 	h.MaxTurns = 12
 	if res := h.mustRun(t); res.StopReason != event.StopMaxTurns {
 		t.Errorf("got %s, want max_turns: every step saw something new", res.StopReason)
@@ -181,7 +184,7 @@ func TestCancelMidTool(t *testing.T) {
 		<-ctx.Done()
 		return tool.Result{Output: "first lines"}, nil
 	}}
-	h := newLoop(t, model1(says("", call("a", "slow", `{}`), call("b", "slow", `{}`), call("c", "change", `{}`))), slow, change())
+	h := newLoop(t, model1(says("", call("a", "slow", `{}`), call("b", "slow", `{}`), call("c", "edit", `{}`))), slow, change())
 	h.Ask = yes
 	res, err := h.Run(ctx, "go")
 	if err != nil || res.StopReason != event.StopInterrupted || res.ExitCode != 130 {
@@ -205,7 +208,7 @@ func TestCancelMidTool(t *testing.T) {
 func TestCancelWhileAsking(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	h := newLoop(t, model1(says("", call("a", "change", `{}`))), change())
+	h := newLoop(t, model1(says("", call("a", "edit", `{}`))), change())
 	h.Ask = func(context.Context, event.Question) event.Answer { cancel(); return event.Answer{Allow: true} }
 	res, err := h.Run(ctx, "go")
 	if err != nil || res.StopReason != event.StopInterrupted || len(res.Denials) != 0 || len(bodies[event.ToolStart](h)) != 0 {

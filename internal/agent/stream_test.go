@@ -17,8 +17,8 @@ import (
 func TestStreamGolden(t *testing.T) {
 	t.Parallel()
 	m := model1(
-		says("Looking.", call("c1", "look", `{"n":1}`), call("c2", "change", `{"n":2}`),
-			call("c3", "lok", `{}`), model.Call{ID: "c4", Tool: "look", Broken: `{"n":`}, call("c5", "look", `{"n":"x"}`)),
+		says("Looking.", call("c1", "read", `{"n":1}`), call("c2", "edit", `{"n":2}`),
+			call("c3", "raed", `{}`), model.Call{ID: "c4", Tool: "read", Broken: `{"n":`}, call("c5", "read", `{"n":"x"}`)),
 		stops(model.MaxTokens, "Half an ans"))
 	h := newLoop(t, m, look(), change())
 	h.mustRun(t)
