@@ -161,7 +161,7 @@ func goodPattern(pattern string) error {
 		return errors.New("the pattern is broken: a bracket or brace is not closed")
 	}
 	for part := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return strings.ContainsRune("/{},", r) }) {
-		if part == ".." {
+		if strings.ReplaceAll(part, `\`, "") == ".." {
 			return errors.New(`".." may stand only at the beginning of the pattern`)
 		}
 	}
