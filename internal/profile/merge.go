@@ -14,7 +14,7 @@ import (
 // rules count, its mode, limits and switches can only lower. What else it
 // says counts only when Layer.Trusted, and then below every user layer that
 // stands after it in the stack. The order of each field is declared in
-// schema/profile.cue as @merge(…); Orders holds the same table.
+// schema/profile.cue as @merge(…), and a test holds the two together.
 func Merge(layers []Layer) (Effective, error) {
 	e := Effective{Origins: map[string]string{}}
 	for _, l := range layers {
