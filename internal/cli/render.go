@@ -5,6 +5,7 @@ import (
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/spec"
 )
 
 // Renderer shows a run as it goes. Event is called for each event in order,
@@ -78,14 +79,8 @@ func (r *jsonRenderer) Event(e event.Event) {
 	if !ok || res.ExitCode == diag.ExitModel {
 		return
 	}
-	line, err := event.Encode(struct {
-		Data event.Result `json:"data"`
-	}{res})
-	if err != nil {
-		r.out.err = err
-		return
-	}
-	r.out.write(string(line) + "\n")
+	line := append(spec.AppendCanonical([]byte(`{"data":`), res), '}', '\n')
+	r.out.write(string(line))
 }
 
 func (r *jsonRenderer) Close() error { return r.out.err }
