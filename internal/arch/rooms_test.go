@@ -58,7 +58,7 @@ var owners = map[string]string{
 	"go.yaml.in/yaml":                  "internal/load",
 	"github.com/pelletier/go-toml":     "internal/load",
 	"github.com/google/jsonschema-go":  "internal/agent",
-	"github.com/bmatcuk/doublestar":    "internal/tool/file internal/permission",
+	"github.com/bmatcuk/doublestar":    "internal/tool/file internal/tool/shell internal/permission",
 	"github.com/rogpeppe/go-internal":  "cmd/larva",
 	"github.com/santhosh-tekuri":       "scripts/gen internal/load",
 	"golang.org/x/term":                "internal/cli",

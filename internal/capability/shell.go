@@ -80,6 +80,8 @@ type scanner struct {
 	name string
 	use  Use
 	safe bool
+	// inPlace: a flag without a value made a reader change what it reads.
+	inPlace bool
 }
 
 // row reads the words from index i on by row r.
@@ -176,6 +178,7 @@ func (s *scanner) flag(r *row, i int) int {
 	raised := s.raise(r, a.Value, i)
 	name, value, attached := splitFlag(r, a)
 	takes := slices.Contains(r.values, name)
+	s.inPlace = s.inPlace || raised && !takes && r.files == ""
 	last := i
 	if takes && !attached && i+1 < len(s.argv) {
 		last = i + 1
@@ -320,6 +323,7 @@ func (s *scanner) operands(r *row, list []int, skip int) {
 		default:
 			// The second operand of uniq and xxd is what they write.
 			write := r.over != nil && n > 0 && n >= r.over.most && slices.ContainsFunc(r.over.needs, func(x Need) bool { return x == Need{"shell", ReadWrite} }) && r.files == ""
+			write = write || s.inPlace
 			s.use.Operands = append(s.use.Operands, operand(a.Value, a, i, write, true))
 			s.use.Operands = append(s.use.Operands, inside(a, i, write)...)
 		}

@@ -132,11 +132,11 @@ func (o options) skip(argv []Word) (at int, sure bool) {
 			if slices.Contains(o.long, v) {
 				i++
 			}
+		} else if at := strings.IndexAny(v[1:], o.short); o.short != "" && at == len(v)-2 {
 			i++
-			continue
 		}
-		if at := strings.IndexAny(v[1:], o.short); o.short != "" && at == len(v)-2 {
-			i++
+		if i < len(argv) && argv[i].Split { // its value may bring more words
+			return min(i+1, len(argv)), false
 		}
 		i++
 	}

@@ -291,6 +291,9 @@ func cdTarget(argv []Word) (Word, bool) {
 			if a.Value == "--" && i+2 < len(argv) {
 				a = argv[i+2]
 			} else {
+				if strings.Contains(a.Value, "P") { // follows links before it takes .. off
+					return a, false
+				}
 				continue
 			}
 		}

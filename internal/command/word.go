@@ -137,11 +137,13 @@ func (w *Word) finish() {
 		}
 	}
 	w.Value = val.String()
+	var bare strings.Builder
 	for _, p := range w.parts {
-		if p.kind == lit && !p.quoted && hasGlob(p.text) {
-			w.Glob = true
+		if p.kind == lit && !p.quoted {
+			bare.WriteString(p.text)
 		}
 	}
+	w.Glob = hasGlob(bare.String())
 	if w.Glob {
 		w.Pattern = pat.String()
 	}
@@ -268,7 +270,11 @@ func plain(p *syntax.ParamExp) bool {
 		p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0 && len(p.Modifiers) == 0 && p.Flags == nil
 }
 
-func hasGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
+// hasGlob: a bracket without its other half is itself.
+func hasGlob(s string) bool {
+	at := strings.IndexByte(s, '[')
+	return strings.ContainsAny(s, "*?") || at >= 0 && strings.IndexByte(s[at:], ']') > 0
+}
 
 func escapeGlob(s string) string {
 	if !strings.ContainsAny(s, "*?[]{}\\") {

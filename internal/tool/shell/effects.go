@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -142,13 +143,9 @@ func (f *finder) chain(steps []command.Word) place {
 		if !ok || dir == "" && !filepath.IsAbs(v) {
 			return ""
 		}
-		// The shell's cd takes .. off the text; the system would follow links
-		// first. Where the two differ the directory is not sure.
-		p := f.rs.ResolveFrom(string(dir), v, false)
-		if via := f.rs.ResolveFrom("/", p.Abs, false); via.Real != p.Real {
-			return ""
-		}
-		dir = place(p.Real)
+		// The shell's cd takes .. off the text, without following links; what
+		// is then named from there follows them.
+		dir = place(f.rs.ResolveFrom(string(dir), v, false).Abs)
 	}
 	return dir
 }
@@ -167,7 +164,11 @@ func (f *finder) command(s *command.Segment, use capability.Use) {
 		if len(s.Argv) == 0 {
 			continue
 		}
+		f.wrappers(s, bases)
 		name := s.Argv[0]
+		if name.Static && system(name.Value) {
+			continue
+		}
 		if strings.Contains(name.Value, "/") || name.Glob || !name.Static {
 			f.word(name, name.Value, false, false, bases)
 		}
@@ -177,6 +178,36 @@ func (f *finder) command(s *command.Segment, use capability.Use) {
 			f.word(v, v.Value, false, false, f.places(s))
 		}
 	}
+}
+
+// wrappers adds what the words around a command name: xargs -a FILE, the
+// arguments of a script.
+func (f *finder) wrappers(s *command.Segment, bases []place) {
+	if len(s.Wrappers) == 0 {
+		return
+	}
+	write := slices.Contains(s.Wrappers, "time") // time -o FILE
+	for _, w := range s.Outer[1:] {
+		if strings.ContainsAny(w.Value, " \t\n") || !w.Static && w.Value == "" {
+			continue
+		}
+		part := w.Value
+		if strings.HasPrefix(part, "-") {
+			at := strings.IndexAny(part, "=/.~")
+			if at < 0 {
+				continue
+			}
+			part = strings.TrimPrefix(part[at:], "=")
+		}
+		f.word(w, part, write && !slices.ContainsFunc(s.Argv, func(a command.Word) bool { return a.Text == w.Text }), false, bases)
+	}
+}
+
+// system says that a program lies where the system keeps its own: to name it
+// is not to read a file outside.
+func system(path string) bool {
+	dir, _ := filepath.Split(path)
+	return slices.Contains([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"}, dir)
 }
 
 // bases are the directories that a command's operands are read from: its own,
@@ -237,7 +268,7 @@ func (f *finder) word(w command.Word, part string, write, sure bool, bases []pla
 			f.pattern(w, text, write, sure, b)
 			continue
 		}
-		if text == "" || text == "-" || command.Stream(text) {
+		if text == "" || text == "-" || command.Stream(text) || strings.Contains(text, "://") {
 			continue
 		}
 		// A path behind = or : is not expanded by the shell, but the command
@@ -303,15 +334,20 @@ func (f *finder) pattern(w command.Word, text string, write, sure bool, dir plac
 		abs = escapeGlob(string(dir)) + "/" + pat
 	}
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(abs))
-	f.resolve(w, base, write, true, dir, false) // what it may match lies below this
+	f.resolve(w, base, false, true, dir, false) // what it may match later lies below this
+	f.resolve(w, text, write, true, dir, false)
 	n := 0
+	// Without globstar, which no command starts with, ** is *.
+	for strings.Contains(rest, "**") {
+		rest = strings.ReplaceAll(rest, "**", "*")
+	}
 	_ = doublestar.GlobWalk(os.DirFS(base), rest, func(path string, _ fs.DirEntry) error {
 		if n++; n > maxMatches {
 			return doublestar.SkipDir
 		}
 		f.resolve(w, filepath.Join(base, filepath.FromSlash(path)), write, true, dir, false)
 		return nil
-	}, doublestar.WithNoFollow())
+	}, doublestar.WithNoFollow(), doublestar.WithNoHidden())
 }
 
 // redirect adds a redirect's target.
