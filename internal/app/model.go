@@ -63,9 +63,9 @@ func (a *App) script(ctx context.Context, s *stand, retry model.RetryPolicy) (mo
 			return nil, err
 		}
 	}
-	m, err := script.New(name, sc)
+	m, err := script.New(s.route.Name(), sc)
 	if err != nil {
-		return nil, diag.New(diag.ProfileInvalid, "script %s: %v", name, err).With("model", s.route.Name()).
+		return nil, diag.New(diag.ProfileInvalid, "%v", err).With("model", s.route.Name()).
 			With("origin", s.eff.Origins["scripts."+name])
 	}
 	return model.WithRetry(m, retry), nil

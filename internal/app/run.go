@@ -40,10 +40,21 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	}
 	l, err := a.loop(ctx, s, in)
 	if err != nil {
-		return event.Result{}, err
+		return event.Result{}, withNotices(err, s.notices)
 	}
 	defer s.shell.Close()
 	return l.Run(ctx, prompt)
+}
+
+// withNotices adds what would have been told at the start of the run: a
+// profile that is not trusted, say, is why a key is missing.
+func withNotices(err error, notices []string) error {
+	if len(notices) == 0 {
+		return err
+	}
+	e := *diag.As(err)
+	e.Notices = notices
+	return (&e).With("notices", notices)
 }
 
 func (in RunInput) about(temp string) about {

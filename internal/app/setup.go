@@ -78,7 +78,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 	}
 	if in.persona != "" {
 		if err := a.choose(ctx, s, in); err != nil {
-			return nil, err
+			return nil, withNotices(err, s.notices)
 		}
 	}
 	if s.roots, err = root.New(a.dir, in.addDirs, a.home, in.temp); err != nil {

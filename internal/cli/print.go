@@ -83,6 +83,9 @@ func (s *session) printTextError(e *diag.Error) {
 }
 
 func (s *session) printFailure(who string, e *diag.Error) {
+	for _, n := range e.Notices {
+		fmt.Fprintf(s.process.Stderr, "notice: %s\n", escape(n))
+	}
 	printProblems(s.process.Stderr, who, e)
 	if e.Hint != "" {
 		fmt.Fprintf(s.process.Stderr, "hint: %s\n", escape(e.Hint))

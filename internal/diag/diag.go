@@ -136,6 +136,9 @@ type Error struct {
 	Details map[string]any // JSON values; spec.Number and *spec.Object included. nil prints as {}
 	Hint    string         // text mode only
 	Exit    int            // 0 means ExitFailed
+	// Notices were due before the failure and may explain it; in JSON they
+	// stand in details.notices.
+	Notices []string
 	// Problems are printed one a line in text mode, in place of Message.
 	Problems []Problem
 	Cause    error
