@@ -37,10 +37,10 @@ type part struct {
 }
 
 type usage struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
 }
 
 type streamEvent struct {
@@ -82,7 +82,9 @@ func (a *answer) event(data []byte) error {
 	case "content_block_delta":
 		return a.grow(e)
 	case "message_delta":
-		a.stop = e.Delta.Stop
+		if e.Delta.Stop != "" {
+			a.stop = e.Delta.Stop
+		}
 		a.count(e.Usage)
 	case "message_stop":
 		a.done = true
@@ -92,11 +94,12 @@ func (a *answer) event(data []byte) error {
 	return nil // ping, content_block_stop, and what is not known yet
 }
 
-// count takes the numbers that are there: those of message_delta are totals.
+// count takes the numbers that say something: those of message_delta are
+// totals, and services leave out, or send as 0, what they said before.
 func (a *answer) count(u usage) {
-	set := func(to, from *int) {
-		if from != nil {
-			*to = *from
+	set := func(to *int, n int) {
+		if n > 0 {
+			*to = n
 		}
 	}
 	set(&a.usage.InputTokens, u.Input)

@@ -15,7 +15,7 @@ func requests(t *testing.T, p Protocol) {
 		t.Parallel()
 		for _, tail := range []string{"", "/"} {
 			s := Serve(t, ok)
-			must(t, ask(t, p.New(Options{BaseURL: s.URL + p.Base + tail, Key: Key}), prompt("hi")))
+			must(t, ask(t, p.New(Options{BaseURL: s.URL + p.Base + tail, Key: Key + "\n"}), prompt("hi")))
 			if got := s.Path(0); got != p.Path {
 				t.Errorf("path %q, want %q", got, p.Path)
 			}

@@ -32,7 +32,7 @@ type Options struct {
 	BaseURL string        // "": BaseURL; a trailing /chat/completions is taken off
 	Key     string        // "": none is sent
 	HTTP    *http.Client  // nil: wire.Client
-	Stall   time.Duration // 0: wire.Stall; without effect where HTTP is given
+	Stall   time.Duration // 0: wire.StallFor; without effect where HTTP is given
 }
 
 // New gives a model; no connection is made before the first question.
@@ -41,8 +41,9 @@ func New(o Options) model.Model {
 		o.BaseURL = BaseURL
 	}
 	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/chat/completions")
+	o.Key = strings.TrimSpace(o.Key) // a file read into a variable ends in a line end
 	if o.HTTP == nil {
-		o.HTTP = wire.Client(wire.Options{Stall: o.Stall})
+		o.HTTP = wire.Client(wire.Options{Stall: wire.StallFor(o.BaseURL, o.Stall)})
 	}
 	opts := []option.RequestOption{
 		option.WithBaseURL(o.BaseURL),

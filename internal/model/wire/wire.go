@@ -13,12 +13,32 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
 // Stall is how long a silent connection is waited for, keep-alives counting
-// as bytes.
-const Stall = 300 * time.Second
+// as bytes. A model on this machine may read a long prompt for longer without
+// a word.
+const (
+	Stall      = 300 * time.Second
+	StallLocal = 900 * time.Second
+)
+
+// StallFor is asked where it is not 0, else the one for a service at base.
+func StallFor(base string, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return Stall
+	}
+	if ip := net.ParseIP(u.Hostname()); ip.IsLoopback() || u.Hostname() == "localhost" {
+		return StallLocal
+	}
+	return Stall
+}
 
 const (
 	maxAnswer = 256 << 20 // bytes of one answer on the wire: 128k tokens in 1 KiB events, twice
@@ -54,6 +74,7 @@ func Client(o Options) *http.Client {
 			DialContext:         (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout: tlsTimeout,
 			ForceAttemptHTTP2:   true,
+			DisableCompression:  true, // a compressed stream arrives late, and may hide its size
 			MaxIdleConnsPerHost: 8,
 			IdleConnTimeout:     90 * time.Second,
 		}

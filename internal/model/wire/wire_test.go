@@ -155,6 +155,21 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+func TestStallFor(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]time.Duration{
+		"https://api.test/v1": Stall, "http://127.0.0.1:11434/v1": StallLocal, "http://[::1]:1": StallLocal,
+		"http://localhost:8000": StallLocal, "http://localhost.test": Stall, "http://[::": Stall, "": Stall,
+	} {
+		if got := StallFor(base, 0); got != want {
+			t.Errorf("%s: %s, want %s", base, got, want)
+		}
+		if got := StallFor(base, time.Second); got != time.Second {
+			t.Errorf("%s: %s, want what was asked for", base, got)
+		}
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
