@@ -40,6 +40,7 @@ type Segment struct {
 	Argv []Word
 	// Outer is the whole command as written; Argv where there is no wrapper.
 	Outer    []Word
+	Lead     int      // how many words of Outer stand before the command
 	Wrappers []string // from outside in: "timeout", "bash -c", "find -exec"
 	// Opaque says that a wrapper gives the command more power or another
 	// place (sudo, chroot, ssh): to allow it means to allow Outer.

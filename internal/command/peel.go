@@ -11,6 +11,7 @@ import (
 type peeled struct {
 	label     string
 	inner     []Word   // the command inside
+	at        int      // where it begins
 	script    *Word    // or the script inside
 	sameShell bool     // the script runs in this very shell
 	keep      bool     // the wrapper is a command itself and is judged as one
@@ -160,7 +161,7 @@ func peelPlain(name string, argv []Word, o options) *peeled {
 	if at >= len(argv) {
 		return nil
 	}
-	p.inner = argv[at:]
+	p.inner, p.at = argv[at:], at
 	if !sure {
 		p.dynamic = "cannot tell where the command behind " + name + " begins"
 	}
@@ -276,7 +277,7 @@ func peelEnv(argv []Word) *peeled {
 	if at >= len(argv) {
 		return nil
 	}
-	p.inner = argv[at:]
+	p.inner, p.at = argv[at:], at
 	return p
 }
 

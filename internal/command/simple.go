@@ -157,6 +157,7 @@ func (w *walker) simple(words []Word, seg Segment, s *syntax.Stmt, in dirs) resu
 			return w.script(*p.script, p, argv, seg, in, here)
 		}
 		argv = p.inner
+		seg.Lead += p.at
 	}
 	seg.Argv, seg.Outer = argv, words
 	seg.Guesses = w.guesses(words, argv)

@@ -226,18 +226,22 @@ func (c *commandPattern) allows(s *command.Segment) bool {
 	if !glob(c.text, strings.Join(outer, string(sep)), sep) {
 		return false
 	}
-	return s.Opaque || len(c.literal) > len(outer)-len(s.Argv)
+	return s.Opaque || len(c.literal) > s.Lead
 }
 
-// list lookups ---------------------------------------------------------------
-
-// shellRules are the rules that may speak of a command called one of names.
+// shellRules are the rules that may speak of a command called one of names,
+// in their order.
 func (l *list) shellRules(names []string) []*rule {
-	out := l.shell
+	out := slices.Clone(l.shell)
 	for i, n := range names {
 		if found := l.byWord[n]; len(found) > 0 && !slices.Contains(names[:i], n) {
-			out = append(out[:len(out):len(out)], found...)
+			out = append(out, found...)
 		}
 	}
-	return out
+	return inOrder(out)
+}
+
+func inOrder(rules []*rule) []*rule {
+	slices.SortFunc(rules, func(a, b *rule) int { return a.at - b.at })
+	return rules
 }

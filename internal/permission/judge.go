@@ -103,12 +103,7 @@ func (u *unit) restricting(l *list) []*rule {
 	var out []*rule
 	candidates := l.all
 	if u.seg != nil {
-		candidates = l.shellRules(u.names)
-		for _, r := range l.all {
-			if r.tool != "bash" && (fileTool(r.tool)) {
-				candidates = append(candidates[:len(candidates):len(candidates)], r)
-			}
-		}
+		candidates = inOrder(append(l.shellRules(u.names), l.files...))
 	}
 	for _, r := range candidates {
 		if u.covered(r, true) {
@@ -124,7 +119,15 @@ func (p *Policy) allowing(u *unit, user bool) *rule {
 	if p.Rules == nil {
 		return nil
 	}
-	for _, r := range p.Rules.allow.all {
+	candidates := p.Rules.allow.all
+	if u.seg != nil {
+		var names []string
+		if len(u.seg.Argv) > 0 {
+			names = []string{u.seg.Argv[0].Value, u.seg.Outer[0].Value}
+		}
+		candidates = p.Rules.allow.shellRules(names)
+	}
+	for _, r := range candidates {
 		if (!user || r.User) && u.covered(r, false) {
 			return r
 		}
@@ -137,8 +140,8 @@ func (p *Policy) pathRule(pt tool.Path, user, pattern bool) *rule {
 	if p.Rules == nil || pt.Unknown {
 		return nil
 	}
-	for _, r := range p.Rules.allow.all {
-		if user && !r.User || pattern && r.kind != files || !fileTool(r.tool) {
+	for _, r := range p.Rules.allow.files {
+		if user && !r.User || pattern && r.kind != files {
 			continue
 		}
 		ok := r.tool == "edit" || !pt.Write && r.tool == "read" || pt.Write && r.tool == "write"
@@ -154,8 +157,8 @@ func (p *Policy) bareBash(user bool) *rule {
 	if p.Rules == nil {
 		return nil
 	}
-	for _, r := range p.Rules.allow.all {
-		if r.tool == "bash" && r.kind == whole && (!user || r.User) {
+	for _, r := range p.Rules.allow.shell {
+		if r.kind == whole && (!user || r.User) {
 			return r
 		}
 	}

@@ -20,6 +20,7 @@ type list struct {
 	all    []*rule
 	byWord map[string][]*rule // shell patterns that begin with this word
 	shell  []*rule            // the other shell rules
+	files  []*rule            // rules of file tools
 }
 
 // kind is what a rule's pattern is matched against.
@@ -38,6 +39,7 @@ const (
 // rule is one parsed rule.
 type rule struct {
 	profile.Rule
+	at      int    // its place in its list
 	tool    string // our name; for a server "mcp__server"
 	kind    kind
 	command *commandPattern
@@ -87,7 +89,11 @@ func ParseRules(allow, ask, deny []profile.Rule, p Places) (*Rules, []RuleError)
 }
 
 func (l *list) add(r *rule) {
+	r.at = len(l.all)
 	l.all = append(l.all, r)
+	if fileTool(r.tool) {
+		l.files = append(l.files, r)
+	}
 	if r.tool != "bash" {
 		return
 	}
