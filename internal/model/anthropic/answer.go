@@ -14,6 +14,7 @@ import (
 // reads the stream.
 type answer struct {
 	provider string
+	number   int // of the request, for ids that the service leaves out
 	on       func(model.Delta)
 
 	blocks map[int]*part
@@ -180,15 +181,20 @@ func (a *answer) result(asked string) *model.Answer {
 	if out.Model == "" {
 		out.Model = asked
 	}
-	calls := false
+	calls := map[string]bool{}
 	for n, i := range a.order {
-		b := a.blocks[i].block(a.provider, n)
-		calls = calls || b.Call != nil
+		b := a.blocks[i].block(a.provider)
+		if c := b.Call; c != nil {
+			if c.ID == "" || calls[c.ID] {
+				c.ID = fmt.Sprintf("call_%d_%d", a.number, n+1)
+			}
+			calls[c.ID] = true
+		}
 		if b.Call != nil || b.Raw != nil || b.Text != "" {
 			out.Message.Blocks = append(out.Message.Blocks, b)
 		}
 	}
-	out.Stop = stop(a.stop, calls)
+	out.Stop = stop(a.stop, len(calls) > 0)
 	return out
 }
 
@@ -209,15 +215,12 @@ func stop(reason string, calls bool) model.Stop {
 	return model.Other
 }
 
-func (p *part) block(provider string, n int) model.Block {
+func (p *part) block(provider string) model.Block {
 	switch p.kind {
 	case "text":
 		return model.Block{Text: p.text.String()}
 	case "tool_use":
 		c := &model.Call{ID: text(p.start["id"]), Tool: text(p.start["name"])}
-		if c.ID == "" {
-			c.ID = fmt.Sprintf("call_%d", n)
-		}
 		written := p.args.String()
 		if written == "" {
 			written = string(p.start["input"]) // some gateways send it whole

@@ -87,7 +87,7 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 	}
 	defer events.Close()
 
-	a := &answer{provider: c.o.Name, on: on}
+	a := &answer{provider: c.o.Name, on: on, number: req.Number}
 	for !a.done && events.Next() {
 		if err := a.event(bytes.TrimSpace(events.Event().Data)); err != nil {
 			return nil, peer.Fail(ctx, err, a.said.String())

@@ -52,4 +52,5 @@ func Run(t *testing.T, p Protocol) {
 	t.Run("requests", func(t *testing.T) { t.Parallel(); requests(t, p) })
 	t.Run("faults", func(t *testing.T) { t.Parallel(); faults(t, p) })
 	t.Run("retries", func(t *testing.T) { t.Parallel(); retries(t, p) })
+	t.Run("garbage", func(t *testing.T) { t.Parallel(); garbage(t, p) })
 }
