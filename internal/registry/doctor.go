@@ -80,8 +80,7 @@ func (r *Registry) Doctor(repair bool) (Diagnosis, error) {
 	return d, nil
 }
 
-// examineRoot looks at what stands beside the personas. What lies in .aside
-// is a leftover only while nobody writes.
+// examineRoot looks at what stands beside the personas.
 func (r *Registry) examineRoot(d *Diagnosis, ids []string) error {
 	entries, err := os.ReadDir(r.root)
 	if err != nil {
@@ -97,14 +96,24 @@ func (r *Registry) examineRoot(d *Diagnosis, ids []string) error {
 			d.warn(&Finding{"", StrayFile, path, "is no persona and is left alone"})
 		}
 	}
-	if unlock, ok := r.rlock(); ok {
-		defer unlock()
-		leftovers, _ := os.ReadDir(r.aside())
-		for _, e := range leftovers {
-			d.warn(&Finding{"", Leftover, r.aside(e.Name()), "is left from a writer that was stopped; the next write removes it"})
-		}
-	}
+	r.leftovers(d)
 	return nil
+}
+
+// leftovers lists what lies in .aside while nobody writes.
+func (r *Registry) leftovers(d *Diagnosis) {
+	if names, _ := os.ReadDir(r.aside()); len(names) == 0 {
+		return
+	}
+	unlock, ok := r.rlock()
+	if !ok {
+		return
+	}
+	defer unlock()
+	names, _ := os.ReadDir(r.aside())
+	for _, e := range names {
+		d.warn(&Finding{"", Leftover, r.aside(e.Name()), "is left from a writer that was stopped; the next write removes it"})
+	}
 }
 
 func (d *Diagnosis) warn(f *Finding) {

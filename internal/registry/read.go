@@ -287,6 +287,9 @@ func parseHalf(id, path string, data []byte, fields, required []string) (*spec.O
 // The error is fs.ErrNotExist or already a *diag.Error; a held file is given
 // whenever the file could be opened.
 func (rd *reader) open(id, path string) (*held, []byte, error) {
+	if err := rd.step("open", path); err != nil {
+		return nil, nil, rd.unreadable(id, path, err)
+	}
 	if openFlags == 0 {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return nil, nil, corrupt(id, path, "is a symbolic link")

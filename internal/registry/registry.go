@@ -109,6 +109,14 @@ func (r *Registry) variant(id, name string) string {
 	return filepath.Join(r.root, id, variantsName, name+suffix)
 }
 
+// step asks the test's fault, if there is one.
+func (r *Registry) step(name, path string) error {
+	if r.fault == nil {
+		return nil
+	}
+	return r.fault(name, path)
+}
+
 func checkID(id string) error {
 	if spec.ValidID(id) {
 		return nil

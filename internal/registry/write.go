@@ -63,14 +63,6 @@ func (w *writer) load(id, variant string) (*stored, error) {
 	return s, err
 }
 
-// step asks the test's fault, if there is one.
-func (r *Registry) step(name, path string) error {
-	if r.fault == nil {
-		return nil
-	}
-	return r.fault(name, path)
-}
-
 // prepare makes the root and .aside, for the user alone.
 func (w *writer) prepare() error {
 	if err := w.makeDirs(w.root); err != nil {
