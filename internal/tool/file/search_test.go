@@ -323,7 +323,7 @@ func TestRgGivesTheSame(t *testing.T) {
 	with := newBench(t, Options{Environ: []string{"PATH=" + path}})
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := []string{"alpha", "beta", "gamma", "foo_bar", "x1", "(", "é"}
-	for i := range 400 {
+	for i := range 150 {
 		var text strings.Builder
 		for range rng.IntN(20) {
 			text.WriteString(words[rng.IntN(len(words))])
