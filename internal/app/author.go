@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,8 +31,17 @@ func (a *App) Init(dir string) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
+	for i, f := range files {
+		if rel, err := filepath.Rel(at, f); err == nil && filepath.IsAbs(f) {
+			files[i] = rel
+		}
+	}
 	return Started{Dir: at, Files: files, Next: []string{
-		"larva validate personas", "larva register personas", "larva list",
+		"larva validate personas",
+		"larva register personas",
+		"larva resolve repo-guide",
+		"larva trust grant profiles/demo.cue",
+		"larva run repo-guide 'Where is what?' --profile demo",
 	}}, nil
 }
 

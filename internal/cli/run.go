@@ -26,8 +26,8 @@ func (runCmd) doc() doc {
 	return doc{
 		Long: "Without a terminal a question is a denial that tells the model why. With -o json one envelope, with -o stream-json one event a line.",
 		Examples: []string{
-			"larva run code-reviewer 'Review the last commit' --profile offline --dry-run",
-			"larva run code-reviewer 'Review the last commit' --profile offline --deny 'bash(git push *)' --dry-run --json",
+			"larva run code-reviewer 'Review my change' --profile offline",
+			"larva run code-reviewer 'Review my change' --profile offline --variant tacit --deny grep",
 		},
 		Exits: []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitDenied, diag.ExitMaxTurns, diag.ExitModel,
 			diag.ExitInterrupted, diag.ExitTerminated},
