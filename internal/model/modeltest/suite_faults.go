@@ -97,8 +97,8 @@ func faults(t *testing.T, p Protocol) {
 		t.Parallel()
 		for _, c := range []struct{ body, partial string }{{"", ""}, {Cut(whole, p.Ending+1), "one two "}} {
 			s := Serve(t, Reply{Body: c.body, Then: "hang"})
-			got := ask(t, p.New(Options{BaseURL: s.URL + p.Base, Key: Key, Stall: 100 * time.Millisecond}), prompt("hi"))
-			if got.err == nil || !got.err.Retryable || got.err.Partial != c.partial || !strings.Contains(got.err.Message, "nothing for 100ms") {
+			got := ask(t, p.New(Options{BaseURL: s.URL + p.Base, Key: Key, Stall: 500 * time.Millisecond}), prompt("hi"))
+			if got.err == nil || !got.err.Retryable || got.err.Partial != c.partial || !strings.Contains(got.err.Message, "nothing for 500ms") {
 				t.Errorf("error %+v, want a retryable stall with partial %q", got.err, c.partial)
 			}
 		}
