@@ -295,7 +295,11 @@ func embedWords(s string) string {
 
 // compareSchema notes that the tree's own copy of the schema is another one.
 func (c *collector) compareSchema() {
-	if c.u.Schema != vendored {
+	spoken := false
+	for _, data := range c.u.Files {
+		spoken = spoken || bytes.Contains(data, []byte(schemaPath))
+	}
+	if c.u.Schema != vendored || !spoken {
 		return
 	}
 	files := c.m.cueFiles(vendored)

@@ -76,9 +76,12 @@ func (e *evaluation) fault(ce cueerrors.Error, base []string) cueFault {
 // value was unified with, below base.
 func relative(path, base []string) []string {
 	var parts []string
-	for _, p := range path {
-		if strings.HasPrefix(p, "#") && len(parts) == 0 {
-			continue
+	for i, p := range path {
+		if strings.HasPrefix(p, "#") && i == 0 {
+			if isSchemaDef(p) {
+				continue
+			}
+			return base // inside a definition of the user's own
 		}
 		if sels := cue.ParsePath(p).Selectors(); len(sels) == 1 && sels[0].IsString() {
 			p = sels[0].Unquoted()
@@ -89,6 +92,12 @@ func relative(path, base []string) []string {
 		return parts
 	}
 	return sub(base, parts...)
+}
+
+// isSchemaDef says whether CUE calls a value by the definition that we unified
+// it with.
+func isSchemaDef(p string) bool {
+	return p == "#Persona" || p == "#PersonaSpec" || p == "#Profile" || p == "#Scenario"
 }
 
 // words makes a message of CUE's one line without places of our own making.
@@ -104,12 +113,14 @@ func (e *evaluation) words(s string) string {
 	case strings.HasPrefix(s, "field is required but not present"):
 		s = missing
 	case strings.Contains(s, "incomplete value "):
-		s = "has no value yet, only " + s[strings.Index(s, "incomplete value ")+len("incomplete value "):]
+		s = noValue + s[strings.Index(s, "incomplete value ")+len("incomplete value "):]
 	case strings.Contains(s, "errors in empty disjunction"):
 		s = "fits none of what is allowed here"
 	}
 	return clipTo(s, maxMessage)
 }
+
+const noValue = "has no value yet, only "
 
 // cueOwn finds the parts of a message that name the schema's definitions.
 var cueOwn = sync.OnceValue(func() *regexp.Regexp {

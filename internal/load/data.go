@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"sync"
 
 	"cuelang.org/go/cue"
@@ -20,12 +21,34 @@ var schemaValue = sync.OnceValues(func() (cue.Value, []cueFault) {
 	return e.schema, faults
 })
 
+// maxJudged bounds the values of a document that CUE judges: about a second of
+// its time. No profile or scenario comes near.
+const maxJudged = 50_000
+
+func count(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case *spec.Object:
+		for _, m := range v.Members {
+			n += count(m.Value)
+		}
+	case []any:
+		for _, c := range v {
+			n += count(c)
+		}
+	}
+	return n
+}
+
 // judgeData checks a tree that came from a data format by a definition: the
 // structural pass in words, then CUE, which has the last word.
 func judgeData(def string, tree any, base []string) []cueFault {
 	s, broken := schemaValue()
 	if len(broken) > 0 {
 		return broken
+	}
+	if count(tree) > maxJudged {
+		return []cueFault{{Path: base, Problem: diag.Problem{Path: dotted(base), Message: fmt.Sprintf("more than %d values in one document", maxJudged)}}}
 	}
 	d := s.LookupPath(cue.ParsePath(def))
 	explained := explain(d, tree, base)

@@ -43,7 +43,7 @@ func (b *batch) directory(shown, name string) {
 			}
 		case !e.Type().IsRegular() || hidden(e.Name()):
 		case formatOf(e.Name()) == asCUE:
-			if dir := path.Dir(rel); !strings.HasSuffix(rel, "_tool.cue") && !strings.HasSuffix(rel, "_test.cue") {
+			if dir := path.Dir(rel); e.Name()[0] != '_' && !strings.HasSuffix(rel, "_tool.cue") && !strings.HasSuffix(rel, "_test.cue") {
 				if cue[dir] == nil {
 					files = append(files, rel)
 				}

@@ -226,6 +226,9 @@ func (e *evaluation) whole(v cue.Value, def string) ([]part, []cueFault) {
 	if it, err := v.Fields(); v.Err() != nil && (err != nil || !it.Next()) {
 		return nil, e.faults(v.Err(), nil)
 	}
+	if k := v.IncompleteKind(); k&cue.StructKind == 0 && v.Err() == nil {
+		return nil, []cueFault{{Problem: diag.Problem{File: e.shown(e.first()), Line: 1, Col: 1, Message: "holds no object, but only a value of the kind " + k.String()}}}
+	}
 	return []part{{nil, v, def}}, nil
 }
 
@@ -255,6 +258,17 @@ func (e *evaluation) profiles(v cue.Value) ([]part, []cueFault) {
 		return e.whole(v, "#Profile")
 	}
 	return e.members(set, "profiles", "#Profile")
+}
+
+// first is the file that the unit as a whole is blamed on.
+func (e *evaluation) first() string {
+	switch {
+	case e.u.File != "":
+		return e.u.File
+	case len(e.u.Only) > 0:
+		return e.u.Only[0]
+	}
+	return ""
 }
 
 // wanted says whether an entry is the one picked, or is written, in part, in
@@ -383,6 +397,9 @@ func (e *evaluation) lenient(bad []part, root *spec.Object, out *outcome) {
 
 // shown is what one of the unit's files is called outside.
 func (e *evaluation) shown(rel string) string {
+	if rel == "" {
+		return e.u.Shown
+	}
 	if n := e.u.Names[rel]; n != "" {
 		return n
 	}

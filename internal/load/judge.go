@@ -81,10 +81,7 @@ func (d *doc) item(path []string, id string) Item {
 func (d *doc) flat(o *spec.Object) Item {
 	it := d.item(nil, o.String("id"))
 	it.Flat = o
-	if o.Has("persona") && !o.Has("personas") {
-		it.Problems = append(it.Problems, d.keyProblem([]string{"persona"}, "unknown field", `did you mean "personas"?`))
-	}
-	it.Problems = settle(d.merge(nil, append(it.Problems, d.problems(spec.Check(o), o, where{d: d})...)))
+	it.Problems = settle(d.merge(nil, d.problems(spec.Check(o), o, where{d: d})))
 	if len(it.Problems) > 0 {
 		it.Code = diag.PersonaInvalid
 	}
@@ -150,7 +147,7 @@ func (d *doc) located(is spec.Issue, o *spec.Object, w where) []diag.Problem {
 	case "EXTRA_FIELD_NOT_ALLOWED":
 		p = d.keyProblem(w.path(field), strings.TrimSuffix(trimPath(message, field), fmt.Sprintf(" %q", field)), hint)
 		if strings.HasPrefix(message, "unknown field") {
-			p.Message, p.Hint = "unknown field", firstOf(didYouMean(field, spec.Fields()), hint)
+			p.Message, p.Hint = "unknown field", didYouMean(field, append(spec.Fields(), "personas", "variants"))
 		}
 	case "INVALID_POSTURE":
 		if tool := is.Details.String("tool"); is.Details.Has("tool") {
@@ -162,7 +159,7 @@ func (d *doc) located(is spec.Issue, o *spec.Object, w where) []diag.Problem {
 		if is.Details.Has("invalid_targets") {
 			return d.targets(is, o, w)
 		}
-		p = d.problem(w.path("can_spawn"), trimPath(message, field), hint)
+		p = d.problem(w.path("can_spawn"), trimPath(message, field), firstOf(hint, d.hint(w.path("can_spawn"), is)))
 	default:
 		p = d.problem(w.path(fieldPath(field)...), trimPath(message, field), firstOf(hint, d.hint(w.path(fieldPath(field)...), is)))
 	}

@@ -100,7 +100,7 @@ func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) =
 // a notice.
 func frontmatter(front []byte, shown string) (*doc, *diag.Problem) {
 	t := &tree{file: shown, pos: spec.Positions{}}
-	v, err := t.yaml(append([]byte("\n"), front...))
+	v, err := t.yaml(front, 2)
 	if err == nil {
 		return &doc{file: shown, root: v, pos: t.pos}, nil
 	}
@@ -154,11 +154,11 @@ func healed(front []byte, shown string) (*spec.Object, spec.Positions, bool) {
 		fields[len(fields)-1].lines = append(fields[len(fields)-1].lines, l)
 	}
 	for _, f := range fields {
-		chunk := strings.Repeat("\n", f.line-1) + strings.Join(f.lines, "\n") + "\n"
-		if d, p := parseYAML([]byte(chunk), shown); p == nil {
-			if fo, ok := d.root.(*spec.Object); ok && len(fo.Members) == 1 && fo.Members[0].Key == f.key {
+		t := &tree{file: shown, pos: spec.Positions{}}
+		if v, err := t.yaml([]byte(strings.Join(f.lines, "\n")+"\n"), f.line); err == nil {
+			if fo, ok := v.(*spec.Object); ok && len(fo.Members) == 1 && fo.Members[0].Key == f.key {
 				o.Members = append(o.Members, fo.Members[0])
-				for k, at := range d.pos {
+				for k, at := range t.pos {
 					if k != spec.PathKey() {
 						pos[k] = at
 					}

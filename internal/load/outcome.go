@@ -53,6 +53,9 @@ func (u *unit) itemsOf(o outcome, listed bool) []Item {
 		return []Item{d.failed(diag.EvaluationLimit, limitProblem(d.file, o.Limit))}
 	}
 	if o.Broken || !ok {
+		if file := o.file(); file != "" {
+			d.file = file
+		}
 		return []Item{d.failed(diag.InvalidInput, d.placed(o.Faults)...)}
 	}
 	if root, ok := d.root.(*spec.Object); ok && len(root.Members) == 0 && len(o.Faults) == 0 {
@@ -73,6 +76,19 @@ func (u *unit) itemsOf(o outcome, listed bool) []Item {
 		return cmp.Or(cmp.Compare(af, bf), cmp.Compare(al, bl), cmp.Compare(ac, bc))
 	})
 	return items
+}
+
+// file is the one file that all faults lie in, "" where there are several.
+func (o outcome) file() string {
+	if len(o.Faults) == 0 {
+		return ""
+	}
+	for _, f := range o.Faults {
+		if f.File != o.Faults[0].File {
+			return ""
+		}
+	}
+	return o.Faults[0].File
 }
 
 func limitProblem(file, limit string) diag.Problem {
@@ -114,7 +130,9 @@ func (d *doc) merge(path []string, ps []diag.Problem) []diag.Problem {
 	for key := range d.open {
 		open[dotted(strings.Split(key, "\x01"))] = true
 	}
-	ps = slices.DeleteFunc(ps, func(p diag.Problem) bool { return p.Message == missing && open[p.Path] })
+	// Where the value as a whole is wrong, nothing that is missing is news.
+	whole := slices.ContainsFunc(d.faults, func(f cueFault) bool { return slices.Equal(f.Path, path) })
+	ps = slices.DeleteFunc(ps, func(p diag.Problem) bool { return p.Message == missing && (whole || open[p.Path]) })
 	for i, p := range d.placed(d.faults) {
 		if !related(d.faults[i].Path, path) || slices.ContainsFunc(ps, func(q diag.Problem) bool { return near(p.Path, q.Path) }) {
 			continue

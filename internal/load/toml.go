@@ -18,6 +18,9 @@ import (
 // syntax builds the tree with places and numbers as written.
 func parseTOML(data []byte, shown string) (*doc, *diag.Problem) {
 	t := &tree{file: shown, pos: spec.Positions{}}
+	if err := t.marks(data); err != nil {
+		return nil, asProblem(shown, err)
+	}
 	if err := t.tomlDepth(data); err != nil {
 		return nil, asProblem(shown, err)
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,6 +23,7 @@ type tree struct {
 	pos   spec.Positions
 	path  []string
 	nodes int
+	shift int // what is added to YAML's lines
 }
 
 // fault is a reading error with its place. slip marks what a person who knows
@@ -78,6 +80,21 @@ func (t *tree) number(p spec.Pos, s string) (any, error) {
 		return nil, t.fail(p, "", "the number %s is too large", clip(s))
 	}
 	return spec.Number(s), nil
+}
+
+// maxMarks bounds the lines and entries of a document before a parser that
+// makes a node of each sees them. Prose has few.
+const maxMarks = 1 << 20
+
+func (t *tree) marks(data []byte) error {
+	n := 0
+	for _, c := range []byte("\n,[{") {
+		n += bytes.Count(data, []byte{c})
+	}
+	if n > maxMarks {
+		return t.fail(spec.Pos{}, "", "more than %d lines and entries", maxMarks)
+	}
+	return nil
 }
 
 // asProblem is the problem that a reading error carries.

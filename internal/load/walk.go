@@ -1,7 +1,9 @@
 package load
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -21,10 +23,9 @@ type walk struct {
 // sources are the syntax that a value is made of: one field, or all that were
 // unified.
 func sources(v cue.Value) []ast.Node {
-	if s := v.Source(); s != nil {
-		if _, file := s.(*ast.File); !file {
-			return []ast.Node{s}
-		}
+	src := v.Source()
+	if f, ok := src.(*ast.Field); ok {
+		return []ast.Node{f}
 	}
 	var list []ast.Node
 	if op, parts := v.Expr(); op == cue.AndOp {
@@ -33,6 +34,9 @@ func sources(v cue.Value) []ast.Node {
 				list = append(list, s)
 			}
 		}
+	}
+	if _, file := src.(*ast.File); src != nil && !file {
+		list = append(list, src)
 	}
 	return list
 }
@@ -52,7 +56,7 @@ func (w *walk) note(v cue.Value, path []string) {
 	}
 	key := spec.PathKey(path...)
 	if best == nil {
-		if file := w.e.u.File; len(path) == 0 && file != "" {
+		if file := w.e.first(); len(path) == 0 && file != "" {
 			w.out.Pos[key] = place{file, 1, 1}
 		}
 		return
@@ -128,8 +132,16 @@ func (w *walk) export(v cue.Value, path []string) (tree any, ok bool) {
 	if d, has := v.Default(); has {
 		v = d
 	}
-	if it, err := v.Fields(); err == nil && v.IncompleteKind()&^cue.StructKind == 0 || v.IncompleteKind() == cue.StructKind {
+	switch it, err := v.Fields(); v.IncompleteKind() {
+	case cue.StructKind:
 		return w.object(it, err, v, path)
+	case cue.BottomKind:
+		// A struct of which a field is wrong is wrong itself; its other fields
+		// are still there.
+		if err == nil && it.Next() {
+			it, _ = v.Fields()
+			return w.object(it, nil, v, path)
+		}
 	}
 	switch v.IncompleteKind() {
 	case cue.ListKind:
@@ -182,8 +194,19 @@ func (w *walk) list(v cue.Value, path []string) (any, bool) {
 // opened notes a value that is not there yet, or not at all.
 func (w *walk) opened(err error, path []string) (any, bool) {
 	w.out.Open[spec.PathKey(path...)] = true
-	if err != nil {
-		w.out.Faults = append(w.out.Faults, w.e.faults(err, path)...)
+	if err == nil {
+		return nil, false
+	}
+	for _, f := range w.e.faults(err, path) {
+		// Without the schema's constraints, what is not there yet reads better.
+		i := slices.IndexFunc(w.out.Faults, func(g cueFault) bool {
+			return slices.Equal(f.Path, g.Path) && strings.HasPrefix(g.Message, noValue)
+		})
+		if i >= 0 {
+			w.out.Faults[i] = f
+		} else {
+			w.out.Faults = append(w.out.Faults, f)
+		}
 	}
 	return nil, false
 }

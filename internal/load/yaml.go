@@ -21,41 +21,35 @@ import (
 // dates), the file is refused with the way to say it clearly.
 func parseYAML(data []byte, shown string) (*doc, *diag.Problem) {
 	t := &tree{file: shown, pos: spec.Positions{}}
-	root, err := t.yaml(data)
+	root, err := t.yaml(data, 1)
 	if err != nil {
 		return nil, asProblem(shown, err)
 	}
 	return &doc{file: shown, root: root, pos: t.pos}, nil
 }
 
-// yamlMarks are the bytes of which every YAML node needs one. Prose in a block
-// has few of them; counting them bounds the parser's memory beforehand.
-const yamlMarks = "\n,[{"
-
-const maxYAMLMarks = 1 << 20
-
-func (t *tree) yaml(data []byte) (any, error) {
-	marks := 0
-	for i := 0; i < len(yamlMarks); i++ {
-		marks += bytes.Count(data, []byte{yamlMarks[i]})
+// yaml reads data whose first line is the given one of the file.
+func (t *tree) yaml(data []byte, first int) (any, error) {
+	if err := t.marks(data); err != nil {
+		return nil, err
 	}
-	if marks > maxYAMLMarks {
-		return nil, t.fail(spec.Pos{}, "", "more than %d lines and entries", maxYAMLMarks)
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
+	// The library leaves out the line of an error on the first line, so nothing
+	// of ours stands there.
+	t.shift = first - 2
+	dec := yaml.NewDecoder(io.MultiReader(strings.NewReader("\n"), bytes.NewReader(data)))
 	var n, second yaml.Node
 	if err := dec.Decode(&n); errors.Is(err, io.EOF) {
-		return nil, t.fail(spec.Pos{Line: 1, Col: 1}, "", "the document is empty")
+		return nil, t.fail(spec.Pos{Line: first, Col: 1}, "", "the document is empty")
 	} else if err != nil {
-		return nil, t.yamlError(err)
+		return nil, t.yamlError(err, data, first)
 	}
 	if err := dec.Decode(&second); err == nil {
-		return nil, t.fail(spec.Pos{Line: second.Line, Col: second.Column}, "write one file for each", "a second document starts here")
+		return nil, t.fail(spec.Pos{Line: second.Line + t.shift, Col: second.Column}, "write one file for each", "a second document starts here")
 	} else if !errors.Is(err, io.EOF) {
-		return nil, t.yamlError(err)
+		return nil, t.yamlError(err, data, first)
 	}
 	if n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
-		return nil, t.fail(spec.Pos{Line: 1, Col: 1}, "", "the document is empty")
+		return nil, t.fail(spec.Pos{Line: first, Col: 1}, "", "the document is empty")
 	}
 	return t.yamlValue(n.Content[0], nil)
 }
@@ -63,12 +57,18 @@ func (t *tree) yaml(data []byte) (any, error) {
 var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`) })
 
 // yamlError finds the line in the library's message.
-func (t *tree) yamlError(err error) error {
+func (t *tree) yamlError(err error, data []byte, first int) error {
 	m := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if m == nil {
 		return t.fail(spec.Pos{}, "", "%s", err)
 	}
-	line, _ := strconv.Atoi(m[1])
+	p := spec.Pos{Line: first}
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		p.Line = n + t.shift
+		if yamlParser[m[2]] {
+			p.Line++ // the library counts from 0 where its parser, not its scanner, complains
+		}
+	}
 	hint := ""
 	switch {
 	case strings.Contains(m[2], "mapping values are not allowed"):
@@ -76,9 +76,23 @@ func (t *tree) yamlError(err error) error {
 	case strings.Contains(m[2], "found character that cannot start any token"):
 		hint = "put a value that starts with @, ` or % in quotes, and indent with spaces"
 	}
-	return slip(t.fail(spec.Pos{Line: line}, hint, "%s", clipTo(m[2], 200)))
+	if name, ok := strings.CutPrefix(m[2], "unknown anchor '"); ok {
+		p.Line = first
+		if i := bytes.Index(data, []byte("*"+strings.TrimSuffix(name, "' referenced"))); i >= 0 {
+			p.Line, p.Col = lineCol(data, i)
+			p.Line += first - 1
+		}
+	}
+	return slip(t.fail(p, hint, "%s", clipTo(m[2], 200)))
 }
 
+// yamlParser are the complaints of the library's parser.
+var yamlParser = map[string]bool{
+	"did not find expected node content": true, "did not find expected key": true, "did not find expected '-' indicator": true,
+	"did not find expected ',' or ']'": true, "did not find expected ',' or '}'": true, "did not find expected <document start>": true,
+}
+
+// slip marks an error as one that a frontmatter may be healed of.
 func slip(err error) error {
 	err.(*fault).slip = true
 	return err
@@ -87,7 +101,7 @@ func slip(err error) error {
 // yamlValue turns a node into a tree value. open are the aliases being
 // followed, to refuse one that holds itself.
 func (t *tree) yamlValue(n *yaml.Node, open []*yaml.Node) (any, error) {
-	p := spec.Pos{Line: n.Line, Col: n.Column}
+	p := spec.Pos{Line: n.Line + t.shift, Col: n.Column}
 	if n.Kind == yaml.AliasNode {
 		for _, o := range open {
 			if o == n.Alias {
@@ -146,7 +160,7 @@ func (t *tree) yamlMapping(n *yaml.Node, o *spec.Object, open []*yaml.Node) erro
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		p := spec.Pos{Line: k.Line, Col: k.Column}
+		p := spec.Pos{Line: k.Line + t.shift, Col: k.Column}
 		if k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" {
 			merges = append(merges, v)
 			continue
@@ -187,7 +201,7 @@ func (t *tree) yamlMember(o *spec.Object, name string, p spec.Pos, v *yaml.Node,
 // yamlMerge adds the keys of a mapping, or of a list of mappings, that o does
 // not have.
 func (t *tree) yamlMerge(o *spec.Object, n *yaml.Node, open []*yaml.Node) error {
-	p := spec.Pos{Line: n.Line, Col: n.Column}
+	p := spec.Pos{Line: n.Line + t.shift, Col: n.Column}
 	if n.Kind == yaml.AliasNode {
 		for _, a := range open {
 			if a == n.Alias {
