@@ -19,7 +19,7 @@ import (
 
 // bench is a project on disk with a policy over it.
 type bench struct {
-	t     *testing.T
+	t     testing.TB
 	rs    *root.Set
 	home  string
 	tools map[string]tool.Tool
@@ -30,7 +30,7 @@ type bench struct {
 var projectFiles = []string{"src/a.go", "src/b.go", "secrets/key.txt", ".env", ".env.example", "README.md", "AGENTS.md", "personas/x.cue", "sub/dir/c.txt",
 	"server.pem", "notes.key", "a.txt", "dev/x.txt", "-rf"}
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -107,12 +107,17 @@ func (b *bench) bash(line string) event.Decision { return b.bashHook(line, permi
 
 func (b *bench) bashHook(line string, h permission.HookSays) event.Decision {
 	b.t.Helper()
+	c, eff := b.prepare(line)
+	return b.p.Judge(c, eff, h)
+}
+
+func (b *bench) prepare(line string) (tool.Call, tool.Effects) {
+	b.t.Helper()
 	input, err := json.Marshal(map[string]string{"command": line})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := tool.Call{Tool: "bash", Input: input}
-	return b.p.Judge(c, shell.Effects(b.rs, line), h)
+	return tool.Call{Tool: "bash", Input: input}, shell.Effects(b.rs, line)
 }
 
 // path is a call of a file tool on one path.
