@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
 )
 
@@ -58,6 +59,9 @@ func child(job string, args []string) int {
 		mask, _ := strconv.ParseInt(args[1], 8, 32)
 		setUmask(int(mask))
 		err = umaskChild(Open(args[0]))
+	case "limit":
+		limitFileSize(2048)
+		err = limited(Open(args[0]))
 	case "hold":
 		err = hold(Open(args[0]))
 	default:
@@ -68,6 +72,23 @@ func child(job string, args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// limited tries to write what the limit on a file's size forbids.
+func limited(r *Registry) error {
+	long := strings.Repeat("too much ", 1000)
+	big := churned("kelp", 3)
+	big.Variants[1].Implementation.Set("prompt", long)
+	fresh := churned("fresh", 2)
+	fresh.Contract.Set("description", long)
+	_, update := r.Update("kelp", &spec.Object{Members: []spec.Member{{Key: "prompt", Value: long}}}, "")
+	_, register := r.Register(join(fresh.Contract, fresh.Variants[0].Implementation), "")
+	for name, err := range map[string]error{"update": update, "register": register, "put": third(r.Put(big, PutOptions{Update: true}))} {
+		if e := diag.As(err); e == nil || !strings.HasPrefix(string(e.Code), "REGISTRY_") || e.Details["path"] == nil {
+			return fmt.Errorf("%s: got %v, want a REGISTRY_* error with a path", name, err)
+		}
+	}
+	return nil
 }
 
 // hold takes the lock and keeps it until it is killed.

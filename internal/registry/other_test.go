@@ -5,3 +5,5 @@ package registry
 func pipes(manifest, contract, variant func(*Registry) string) []corruption { return nil }
 
 func setUmask(int) {}
+
+func limitFileSize(uint64) {}

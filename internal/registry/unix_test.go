@@ -4,8 +4,11 @@ package registry
 
 import (
 	"os"
+	"os/signal"
+	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,6 +30,33 @@ func pipes(manifest, contract, variant func(*Registry) string) []corruption {
 }
 
 func setUmask(mask int) { unix.Umask(mask) }
+
+// limitFileSize makes every write past so many bytes of a file fail, as a
+// full disk does: the first part is written, then comes the error.
+func limitFileSize(bytes uint64) {
+	signal.Ignore(unix.SIGXFSZ)
+	_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: bytes})
+}
+
+// Writes that really break off in the middle leave everything as it was.
+func TestWriteBreaksOff(t *testing.T) {
+	t.Parallel()
+	r := Open(filepath.Join(t.TempDir(), "registry"))
+	if _, _, err := r.Put(churned("kelp", 2), PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, r.root)
+	cmd, lines := start(t, "limit", r.root)
+	for lines.Scan() {
+		t.Error(lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, r.root)); diff != "" {
+		t.Errorf("got changes on disk, want none:\n%s", diff)
+	}
+}
 
 // Without permission every operation says so with a code and a path. The
 // superuser is above permissions, so there the test looks at what is left: a
