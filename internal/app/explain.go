@@ -66,9 +66,20 @@ func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func
 func explainOne(ctx context.Context, l *agent.Loop, name string, input json.RawMessage, each func(event.Decision) error) error {
 	j := l.Judge(ctx, tool.Call{ID: "explain", Tool: name, Input: input})
 	if j.Fault != nil {
-		return diag.Usage("%s", strings.TrimSpace(j.Fault.Output)).With("tool", name)
+		return diag.Usage("%s", forPerson(j.Fault.Output)).With("tool", name).
+			WithHint("larva permission explain --help shows how a call is written")
 	}
 	return each(j.Decision)
+}
+
+// forPerson takes from a fault's text what is meant for the model alone: its
+// code and the schema.
+func forPerson(text string) string {
+	if code, rest, ok := strings.Cut(text, ": "); ok && code == strings.ToUpper(code) {
+		text = rest
+	}
+	text, _, _ = strings.Cut(text, " The schema is ")
+	return strings.TrimSuffix(strings.TrimSpace(text), ".")
 }
 
 // bare names the field that a bare word fills, and what else the tool's

@@ -55,8 +55,12 @@ func (a *App) script(ctx context.Context, s *stand, retry model.RetryPolicy) (mo
 				names = append(names, n)
 			}
 			slices.Sort(names)
+			has := "it has none"
+			if len(names) > 0 {
+				has = "it has " + strings.Join(names, ", ")
+			}
 			return nil, diag.New(diag.ModelUnknown, "the profile has no script %q", name).With("model", s.route.Name()).
-				WithHint("it has: %s; a scenario file is named by its path: script/./FILE.cue", strings.Join(names, ", "))
+				WithHint("%s; a scenario file is named by its path: script/./FILE.cue", has)
 		}
 		var err error
 		if sc, err = load.Scenario(ctx, a.abs(name), a.loadOptions()); err != nil {

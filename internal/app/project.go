@@ -82,7 +82,7 @@ func (a *App) projectConfig(ctx context.Context, p where, store *trust.Store, pa
 		{Name: "file", Bytes: raw},
 		{Name: "value", Bytes: spec.AppendCanonical(nil, l.Profile)},
 	})
-	it.layer.Name, it.layer.Project = "project", true
+	it.layer.Name, it.layer.Project, it.layer.File = "project", true, p.rel(path)
 	it.layer.Trusted = it.Status == string(trust.Trusted)
 	return it, nil
 }

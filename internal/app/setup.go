@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"larva.dev/larva/internal/agent"
@@ -155,7 +156,7 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	if errors.As(err, &lost) {
 		e := diag.New(diag.ModelUnknown, "%v", lost).With("model", label).With("persona_id", s.persona.ID)
 		if len(lost.Known) > 0 {
-			e.WithHint("known: %v; or name one for this run: --model PROVIDER/MODEL", lost.Known)
+			e.WithHint("known: %s; or name one for this run: --model PROVIDER/MODEL", strings.Join(lost.Known, ", "))
 		}
 		return e
 	}
