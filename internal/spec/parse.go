@@ -104,6 +104,7 @@ func (p *parser) document(data []byte) (any, error) {
 		return nil, p.fail(0, "a byte order mark is not allowed; save the text as UTF-8 without one")
 	}
 	p.s = string(data)
+	p.members = make([]Member, 0, 16) // a spec with its nested objects fits
 	p.skipSpace()
 	p.root, p.rootOffset = p.pos(p.i), p.i
 	if p.i == len(p.s) {

@@ -43,20 +43,22 @@ func (p *parser) str() (string, error) {
 
 // escaped reads on from the first backslash of the string that began at start.
 func (p *parser) escaped(start int) (string, error) {
-	b := make([]byte, 0, len(p.s[start:p.i])+64)
+	var b strings.Builder
+	b.Grow(p.i - start + strings.IndexByte(p.s[p.i:], '"') + 1) // all of it, unless quotes are escaped
 	from := start
 	for p.i < len(p.s) {
 		switch c := p.s[p.i]; {
 		case c == '"':
-			b = append(b, p.s[from:p.i]...)
+			b.WriteString(p.s[from:p.i])
 			p.i++
-			return string(b), nil
+			return b.String(), nil
 		case c == '\\':
-			b = append(b, p.s[from:p.i]...)
-			var err error
-			if b, err = p.escape(b); err != nil {
+			b.WriteString(p.s[from:p.i])
+			r, err := p.escape()
+			if err != nil {
 				return "", err
 			}
+			b.WriteRune(r)
 			from = p.i
 		case c < 0x20:
 			return "", p.control()
@@ -84,35 +86,31 @@ func (p *parser) rune() error {
 	return nil
 }
 
-func (p *parser) escape(b []byte) ([]byte, error) {
+func (p *parser) escape() (rune, error) {
 	at := p.i
 	p.i++
 	if p.i >= len(p.s) {
-		return nil, p.fail(at, "the text ends inside an escape")
+		return 0, p.fail(at, "the text ends inside an escape")
 	}
 	c := p.s[p.i]
 	p.i++
 	switch c {
 	case '"', '\\', '/':
-		return append(b, c), nil
+		return rune(c), nil
 	case 'b':
-		return append(b, '\b'), nil
+		return '\b', nil
 	case 'f':
-		return append(b, '\f'), nil
+		return '\f', nil
 	case 'n':
-		return append(b, '\n'), nil
+		return '\n', nil
 	case 'r':
-		return append(b, '\r'), nil
+		return '\r', nil
 	case 't':
-		return append(b, '\t'), nil
+		return '\t', nil
 	case 'u':
-		r, err := p.unicode(at)
-		if err != nil {
-			return nil, err
-		}
-		return utf8.AppendRune(b, r), nil
+		return p.unicode(at)
 	}
-	return nil, p.fail(at, "\\%s is no JSON escape", strings.Trim(p.here(p.i-1), "'"))
+	return 0, p.fail(at, "\\%s is no JSON escape", strings.Trim(p.here(p.i-1), "'"))
 }
 
 // unicode reads what follows \u at offset at: one unit or a surrogate pair.
