@@ -17,13 +17,15 @@ import (
 // longer line could not be handed to a shell anyway; nesting and counts bound
 // the parser's stack and the work of those who judge the segments.
 const (
-	MaxLine     = 128 << 10
-	MaxDepth    = 200
-	MaxSegments = 512
-	maxBraces   = 64 // words of one brace expansion
-	maxScripts  = 6  // scripts inside scripts: bash -c 'bash -c …'
-	maxWrappers = 12 // around one command
-	maxDirs     = 8  // directories that a command may run in
+	MaxLine      = 128 << 10
+	MaxDepth     = 200
+	MaxSegments  = 512
+	maxBraceSets = 32      // braces in one word
+	maxBraces    = 64      // words of one brace expansion
+	maxScript    = MaxLine // bytes of all scripts in a line, guesses included
+	maxScripts   = 6       // scripts inside scripts: bash -c 'bash -c …'
+	maxWrappers  = 12      // around one command
+	maxDirs      = 8       // directories that a command may run in
 )
 
 // Line is a parsed shell line.
@@ -84,9 +86,14 @@ type Dir struct {
 
 // Parse reads a line. An error means that nothing is known about it; what
 // cannot be parsed must not be allowed by a rule.
-func Parse(line string) (*Line, error) { return parse(line, 0) }
+func Parse(line string) (*Line, error) {
+	fuel := maxScript
+	return parse(line, 0, &fuel)
+}
 
-func parse(line string, depth int) (l *Line, err error) {
+// parse reads a line at some depth of guesses; fuel is what may still be
+// spent on the scripts in it.
+func parse(line string, depth int, fuel *int) (l *Line, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the parser met a tree that it does not know: as good as unparsable
 			l, err = nil, fmt.Errorf("shell line: %v", r)
@@ -99,7 +106,7 @@ func parse(line string, depth int) (l *Line, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walker{text: line, vars: scan(f), out: &Line{Text: line}, depth: depth}
+	w := &walker{text: line, vars: scan(f), out: &Line{Text: line}, depth: depth, fuel: fuel}
 	w.list(f.Stmts, dirs{{}})
 	if w.err != nil {
 		return nil, w.err

@@ -166,6 +166,9 @@ func (w *walker) numericText(s string) bool {
 func (w *walker) subscripts(args []*syntax.Word) bool {
 	hit := false
 	for i, a := range args {
+		if i >= 3 && !hit {
+			return false
+		}
 		word := w.word(a)
 		if i < 3 && evaluators[word.Value] {
 			hit = true

@@ -13,7 +13,7 @@ const maxGuesses = 48
 // level of wrappers, and both with variables replaced by the only value that
 // the line gives them (nothing, where it gives none). For rules that forbid.
 func (w *walker) guesses(words, argv []Word) [][]string {
-	g := &guesser{depth: w.depth, seen: map[string]bool{key(values(argv)): true}}
+	g := &guesser{depth: w.depth, fuel: w.fuel, seen: map[string]bool{key(values(argv)): true}}
 	g.levels(words, 0)
 	if slices.ContainsFunc(words, func(x Word) bool { return !x.Static }) {
 		var out []Word
@@ -31,8 +31,9 @@ func (w *walker) guesses(words, argv []Word) [][]string {
 
 type guesser struct {
 	depth int
-	seen map[string]bool
-	out  [][]string
+	fuel  *int
+	seen  map[string]bool
+	out   [][]string
 }
 
 // values are the words' values, as written where they are not known.
@@ -76,10 +77,10 @@ func (g *guesser) levels(words []Word, depth int) {
 
 // parse adds the commands of a script.
 func (g *guesser) parse(script string) {
-	if g.depth >= 3 {
+	if g.depth >= 3 || !spend(g.fuel, script) {
 		return
 	}
-	l, err := parse(script, g.depth+1)
+	l, err := parse(script, g.depth+1, g.fuel)
 	if err != nil {
 		return
 	}

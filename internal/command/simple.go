@@ -100,6 +100,12 @@ func (w *walker) words(args []*syntax.Word) []Word {
 	for _, a := range args {
 		text := w.slice(a)
 		split := &syntax.Word{Parts: slices.Clone(a.Parts)} // SplitBraces alters its word
+		if strings.Count(text, "{") > maxBraceSets {
+			u := unknownWord(text)
+			u.Brace = true
+			out = append(out, u)
+			continue
+		}
 		if !syntax.SplitBraces(split) {
 			out = append(out, w.word(a))
 			continue
@@ -199,7 +205,7 @@ func (w *walker) script(text Word, p *peeled, argv []Word, seg Segment, in, here
 	if !text.Static {
 		return whole("runs a script that cannot be known before it runs")
 	}
-	if w.scripts >= maxScripts {
+	if w.scripts >= maxScripts || !spend(w.fuel, text.Value) {
 		return whole("nests scripts too deep")
 	}
 	if err := check(text.Value); err != nil {
@@ -216,7 +222,7 @@ func (w *walker) script(text Word, p *peeled, argv []Word, seg Segment, in, here
 		w.emit(Segment{Text: seg.Text, Outer: seg.Outer, Redirects: seg.Redirects, Wrappers: seg.Wrappers, Dynamic: seg.Dynamic}, here)
 	}
 	sub := &walker{text: text.Value, vars: join(w.vars, scan(f)), out: w.out, scripts: w.scripts + 1,
-		depth: w.depth, outer: seg.Outer, wraps: append(slices.Clone(w.wraps), seg.Wrappers...),
+		depth: w.depth, fuel: w.fuel, outer: seg.Outer, wraps: append(slices.Clone(w.wraps), seg.Wrappers...),
 		opaque: w.opaque || seg.Opaque, dynamic: w.dynamic, assigns: append(slices.Clone(w.assigns), seg.Assigns...)}
 	if sub.dynamic == "" {
 		sub.dynamic = seg.Dynamic

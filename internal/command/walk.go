@@ -16,6 +16,7 @@ type walker struct {
 	err     error
 	scripts int      // depth of bash -c
 	depth   int      // depth of guesses inside guesses
+	fuel    *int     // bytes that may still be spent on scripts
 	outer   []Word   // of the script that this walker reads
 	wraps   []string // around every segment of it
 	opaque  bool
@@ -112,6 +113,15 @@ func (w *walker) list(stmts []*syntax.Stmt, in dirs) result {
 		}
 	}
 	return r
+}
+
+// spend takes a script's bytes off what is left.
+func spend(fuel *int, script string) bool {
+	if fuel == nil || *fuel < len(script) {
+		return false
+	}
+	*fuel -= len(script)
+	return true
 }
 
 // apart walks statements whose cd does not reach the rest: a subshell.

@@ -184,24 +184,19 @@ func (w *walker) parts(out *Word, parts []syntax.WordPart, quoted bool) {
 
 // literal adds unquoted or double-quoted text with its backslashes taken off.
 func (w *walker) literal(out *Word, s string, quoted, first, more bool) {
-	if !quoted && first && strings.HasPrefix(s, "~") {
-		user, rest, _ := strings.Cut(s, "/")
-		if rest != "" || strings.Contains(s, "/") {
-			rest = "/" + rest
-		} else if more { // ~"x" is no home directory
-			rest = ""
-			user = s
+	// A tilde counts up to the first slash, and only if that stands unquoted.
+	if !quoted && first && strings.HasPrefix(s, "~") && (!more || strings.Contains(s, "/")) {
+		user, rest, ok := strings.Cut(s, "/")
+		if s = ""; ok {
+			s = "/" + rest
 		}
-		switch {
-		case user == "~" && !(more && rest == ""):
-			out.parts = append(out.parts, w.special("HOME", home, "~"))
-			s = rest
-		case user == "~+":
-			out.parts = append(out.parts, w.special("PWD", cwd, "~+"))
-			s = rest
+		switch user {
+		case "~":
+			out.parts = append(out.parts, w.special("HOME", home, user))
+		case "~+":
+			out.parts = append(out.parts, w.special("PWD", cwd, user))
 		default: // another user's home, ~-, a directory of the stack
 			out.parts = append(out.parts, part{kind: unknown, text: user})
-			s = rest
 		}
 	}
 	var b strings.Builder
