@@ -41,22 +41,31 @@ func count(v any) int {
 }
 
 // judgeData checks a tree that came from a data format by a definition: the
-// structural pass in words, then CUE, which has the last word.
-func judgeData(def string, tree any, base []string) []cueFault {
+// structural pass in words, then CUE, which has the last word. What fits comes
+// back with the definition's defaults.
+func judgeData(def string, tree any, base []string) (any, []cueFault) {
 	s, broken := schemaValue()
 	if len(broken) > 0 {
-		return broken
+		return nil, broken
 	}
 	if count(tree) > maxJudged {
-		return []cueFault{{Path: base, Problem: diag.Problem{Path: dotted(base), Message: fmt.Sprintf("more than %d values in one document", maxJudged)}}}
+		return nil, []cueFault{{Path: base, Problem: diag.Problem{Path: dotted(base), Message: fmt.Sprintf("more than %d values in one document", maxJudged)}}}
 	}
 	d := s.LookupPath(cue.ParsePath(def))
 	explained := explain(d, tree, base)
 	expr, err := json.Extract("", spec.AppendCanonical(nil, tree))
 	if err != nil {
-		return append(explained, cueFault{Path: base, Problem: diag.Problem{Path: dotted(base), Message: oneLine(err.Error())}})
+		return nil, append(explained, cueFault{Path: base, Problem: diag.Problem{Path: dotted(base), Message: oneLine(err.Error())}})
 	}
 	e := &evaluation{u: &unit{}, virtual: "\x00"}
 	v := s.Context().BuildExpr(expr).Unify(d)
-	return combine(explained, e.faults(v.Validate(cue.Concrete(true), cue.Final()), base), base)
+	faults := combine(explained, e.faults(v.Validate(cue.Concrete(true), cue.Final()), base), base)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	whole, err := exportJSON(v)
+	if err != nil {
+		return nil, []cueFault{{Path: base, Problem: diag.Problem{Path: dotted(base), Message: err.Error()}}}
+	}
+	return whole, nil
 }

@@ -55,6 +55,8 @@ type evaluation struct {
 	ctx     *cue.Context
 	virtual string // the root that all of the unit's files seem to lie under
 	schema  cue.Value
+	// others are the names of the profiles where none of them was asked for.
+	others *spec.Object
 }
 
 // evaluate runs a unit. It reads nothing but the unit: the virtual root does
@@ -238,14 +240,16 @@ func (e *evaluation) members(set cue.Value, name, def string) ([]part, []cueFaul
 		return nil, e.faults(err, nil)
 	}
 	var parts []part
+	n := 0
 	for it.Next() {
+		n++
 		id := it.Selector().Unquoted()
 		if !e.wanted(id, it.Value()) {
 			continue
 		}
 		parts = append(parts, part{[]string{name, id}, it.Value(), def})
 	}
-	if len(parts) == 0 && set.Err() != nil {
+	if n == 0 && set.Err() != nil {
 		return nil, e.faults(set.Err(), nil)
 	}
 	return parts, nil
@@ -257,7 +261,17 @@ func (e *evaluation) profiles(v cue.Value) ([]part, []cueFault) {
 	if !set.Exists() {
 		return e.whole(v, "#Profile")
 	}
-	return e.members(set, "profiles", "#Profile")
+	parts, faults := e.members(set, "profiles", "#Profile")
+	if len(parts) > 0 || len(faults) > 0 {
+		return parts, faults
+	}
+	e.others = &spec.Object{}
+	if it, err := set.Fields(); err == nil {
+		for it.Next() {
+			e.others.Set(it.Selector().Unquoted(), &spec.Object{})
+		}
+	}
+	return nil, nil
 }
 
 // first is the file that the unit as a whole is blamed on.
@@ -331,6 +345,9 @@ func (e *evaluation) judge(parts []part) outcome {
 	}
 	if len(bad) > 0 {
 		e.lenient(bad, root, &out)
+	}
+	if e.others != nil {
+		root.Set("profiles", e.others)
 	}
 	if len(root.Members) > 0 || len(parts) == 0 || len(parts[0].path) == 0 {
 		out.Tree, _ = json.Marshal(root) // a tree value always encodes

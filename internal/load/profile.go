@@ -202,18 +202,21 @@ func pick(d *doc, path, name string) ([]string, error) {
 	return nil, e
 }
 
-// fits judges the object at base of a data format by its definition. What CUE
-// evaluated has been judged.
+// fits judges the object at base of a data format by its definition and fills
+// in defaults. What CUE evaluated has been judged.
 func (d *doc) fits(def string, base []string) error {
 	if d.files != nil {
 		return nil
 	}
 	v, _ := d.get(base...)
-	faults := judgeData(def, v, base)
-	if len(faults) == 0 {
-		return nil
+	whole, faults := judgeData(def, v, base)
+	if len(faults) > 0 {
+		return invalid(settle(d.placed(faults)))
 	}
-	return invalid(settle(d.placed(faults)))
+	root := &spec.Object{}
+	graft(root, base, whole)
+	d.root = root
+	return nil
 }
 
 // layer decodes the profile at base and keeps where each of its values stands.

@@ -115,12 +115,14 @@ func formatOf(name string) format {
 	return unknown
 }
 
+const parserBroke = "could not be read: the parser broke on it"
+
 // parse reads a document of a data format. Any panic of a parser would be a
 // bug of ours or of a library; it must not take the other files down.
 func parse(data []byte, f format, shown string) (d *doc, p *diag.Problem) {
 	defer func() {
 		if r := recover(); r != nil {
-			d, p = nil, &diag.Problem{File: shown, Message: "could not be read: the parser broke on it"}
+			d, p = nil, &diag.Problem{File: shown, Message: parserBroke}
 		}
 	}()
 	if p := text(data, shown); p != nil {
