@@ -8,3 +8,9 @@ import "embed"
 //
 //go:embed *.cue prompts/*.md
 var FS embed.FS
+
+// JSON is the same, evaluated and checked: id → {contract, active, variants}.
+// Generated.
+//
+//go:embed shipped.json
+var JSON []byte

@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed *.cue
 var FS embed.FS
+
+// JSON is the same, evaluated and checked: name → profile.Layer. Generated.
+//
+//go:embed shipped.json
+var JSON []byte

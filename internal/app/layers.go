@@ -16,7 +16,6 @@ import (
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/trust"
-	"larva.dev/larva/profiles"
 )
 
 // ConfigDir is the personal configuration: $XDG_CONFIG_HOME/larva, by default
@@ -149,7 +148,7 @@ type flags struct {
 // layers gives the stack for profile.Merge: shipped, the project (which can
 // only lower unless it is trusted), personal, private, --profile, flags.
 func (a *App) layers(ctx context.Context, p where, store *trust.Store, f flags) ([]profile.Layer, error) {
-	shipped, err := load.ProfilesFS(ctx, profiles.FS)
+	shipped, err := shippedProfiles()
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/spec"
-	"larva.dev/larva/personas"
 )
 
 // chosen is the persona that a run uses and how it was found.
@@ -102,7 +101,7 @@ func (a *App) personaID(ctx context.Context, p where, id, variant string) (chose
 		project.notices = notices
 		return project.chosen, nil
 	}
-	c, err = shipped(ctx, id, variant)
+	c, err = shipped(id, variant)
 	if err == nil {
 		c.notices = notices
 		if project.spec != nil {
@@ -187,19 +186,18 @@ func (a *App) registered(id, variant string) (chosen, error) {
 }
 
 // shipped takes a persona that comes with the binary.
-func shipped(ctx context.Context, id, variant string) (chosen, error) {
-	items, err := load.SpecsFS(ctx, personas.FS, "personas")
+func shipped(id, variant string) (chosen, error) {
+	all, err := shippedPersonas()
 	if err != nil {
 		return chosen{}, err
 	}
-	names := make([]string, 0, len(items))
-	for _, it := range items {
-		names = append(names, it.ID)
-		if it.ID != id {
-			continue
+	names := make([]string, 0, len(all))
+	for _, one := range all {
+		names = append(names, one.ID)
+		if one.ID == id {
+			s, name, err := variantOf(id, one, nil, variant)
+			return chosen{spec: s, variant: name, from: "shipped"}, err
 		}
-		s, name, err := variantOf(id, it.Source, it.Flat, variant)
-		return chosen{spec: s, variant: name, from: "shipped"}, err
 	}
 	return chosen{}, diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id).
 		WithHint("registered ones: larva list; shipped: %s", strings.Join(names, ", "))

@@ -33,7 +33,7 @@ var samples = map[string]string{
 	"sandbox":     `{"kind":"none","allowed_domains":["a"],"env_passthrough":["A"]}`,
 	"limits":      `{"max_turns":1,"max_parallel":1,"max_depth":1,"time":"90s","usd":0.5,"tokens":1}`,
 	"scenario":    `{"turns":[{"when":{"turn":2},"text":"t","calls":[{"tool":"bash","input":{}}],"repeat":false},{"error":{"status":500}}]}`,
-	"capability": `{"tools":{"read":{"needs":{"filesystem":"read_only"},"read_only":true,"network":false,"touches":true}},"commands":{"git":{"needs":{"git":"read_only"},"safe":true,"flags":{"-f":{"shell":"destructive"}},"values":["-C"],"sub":{"push":{"needs":{}}}}}}`,
+	"capability":  `{"tools":{"read":{"needs":{"filesystem":"read_only"},"read_only":true,"network":false,"touches":true}},"commands":{"git":{"needs":{"git":"read_only"},"safe":true,"flags":{"-f":{"shell":"destructive"}},"values":["-C"],"sub":{"push":{"needs":{}}}}}}`,
 }
 
 // The JSON Schema of every definition and CUE agree on documents with one or

@@ -1,6 +1,6 @@
 // Command gen writes what is generated from schema/*.cue: the JSON Schemas,
-// the reference pages, the constraint table of spec.Check, and the capability
-// table. Run it from the repository's root.
+// the reference pages, the constraint table of spec.Check, the capability
+// table, and the shipped personas and profiles as JSON. Run it from the repository's root.
 //
 //	go run ./scripts/gen          write
 //	go run ./scripts/gen -check   write nothing, exit 1 and name each file that differs
@@ -30,6 +30,7 @@ func outputs() []output {
 		genJSONSchemas,
 		genReference,
 		genCapability,
+		genShipped,
 	}
 }
 
