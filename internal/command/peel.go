@@ -102,6 +102,9 @@ func peel(argv []Word, s *syntax.Stmt) *peeled {
 	case name == "git":
 		return peelGit(argv)
 	}
+	if name == "mapfile" || name == "readarray" || name == "compgen" || name == "complete" {
+		return peelCallback(name, argv)
+	}
 	if p := peelStringed(name, argv); p != nil {
 		return p
 	}
@@ -501,6 +504,23 @@ func peelGit(argv []Word) *peeled {
 				s := static(cmd)
 				return &peeled{label: "git -c", keep: true, script: &s}
 			}
+		}
+	}
+	return nil
+}
+
+// peelCallback is a builtin that runs the script behind -C.
+func peelCallback(name string, argv []Word) *peeled {
+	for i := 1; i < len(argv); i++ {
+		v := argv[i].Value
+		p := &peeled{label: name, sameShell: true, dynamic: "runs a script of its own"}
+		switch {
+		case shortHas(v, 'C', "dnOsucoAFGPSWX") && strings.HasSuffix(v, "C") && i+1 < len(argv):
+			p.script = &argv[i+1]
+			return p
+		case shortHas(v, 'C', "dnOsucoAFGPSWX"), !argv[i].Static && argv[i].Split:
+			p.script = &Word{}
+			return p
 		}
 	}
 	return nil
