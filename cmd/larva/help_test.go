@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"larva.dev/larva/internal/cli"
 )
 
@@ -60,18 +62,37 @@ func whole(line, stream string) bool {
 	return strings.HasPrefix(line, "cmp "+stream+" ") || strings.HasPrefix(line, "cmpenv "+stream+" ") || line == "! "+stream+" ."
 }
 
-// TestReadmeTable holds the README's command table to the grammar.
+// The README's table stands between these two lines.
+const (
+	tableBegin = "<!-- commands -->\n"
+	tableEnd   = "<!-- /commands -->\n"
+)
+
+// TestReadmeTable holds the README's command table to the grammar;
+// LARVA_UPDATE=1 writes it.
 func TestReadmeTable(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	path := filepath.Join("..", "..", "README.md")
+	readme, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := cli.CommandTable()
+	want, err := cli.CommandTable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(readme), table) {
-		t.Errorf("README.md lacks the table that the grammar gives:\n%s", table)
+	before, rest, ok := strings.Cut(string(readme), tableBegin)
+	got, after, closed := strings.Cut(rest, tableEnd)
+	if !ok || !closed {
+		t.Fatalf("README.md: got no table, want one between %q and %q", tableBegin, tableEnd)
+	}
+	if got == want {
+		return
+	}
+	if os.Getenv("LARVA_UPDATE") == "" {
+		t.Fatalf("README.md (-got +want):\n%s", cmp.Diff(got, want))
+	}
+	if err := os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -34,20 +34,35 @@ type Checked struct {
 	Err    *diag.Error
 }
 
-// Validate checks every persona of files, each on its own. An error means
-// that there was nothing to check.
+// Validate checks every persona of files, each on its own, and every profile
+// where a profile or a directory of them is named. An error means that there
+// was nothing to check.
 func (a *App) Validate(ctx context.Context, files []string, stdin io.Reader) ([]Checked, error) {
-	items, err := a.loadItems(ctx, files, stdin)
+	var personas []string
+	var profiles []Checked
+	for _, f := range files {
+		list := a.profileFiles(f)
+		for _, p := range list {
+			profiles = append(profiles, a.checkProfile(ctx, p))
+		}
+		if len(list) == 0 {
+			personas = append(personas, f)
+		}
+	}
+	if len(personas) == 0 && len(files) > 0 {
+		return profiles, ctx.Err()
+	}
+	items, err := a.loadItems(ctx, personas, stdin)
 	if err != nil {
 		return nil, err
 	}
 	known := a.knownIDs(items)
-	out := make([]Checked, len(items))
+	out := make([]Checked, len(items), len(items)+len(profiles))
 	for i := range items {
 		out[i].Where = whereOf(items, i)
 		out[i].Report, out[i].Err = judge(&items[i], known)
 	}
-	return out, nil
+	return append(out, profiles...), nil
 }
 
 func (a *App) loadItems(ctx context.Context, files []string, stdin io.Reader) ([]load.Item, error) {

@@ -12,7 +12,7 @@ type grammar struct {
 	Output  string      `short:"o" enum:"text,json,stream-json" default:"text" placeholder:"FORMAT" help:"text, or json: one line, {\"data\":…} or {\"error\":…}; run also knows stream-json."`
 
 	Init       initCmd       `cmd:"" group:"author" help:"Write a starter repository."`
-	Validate   validateCmd   `cmd:"" group:"author" help:"Check personas without storing them."`
+	Validate   validateCmd   `cmd:"" group:"author" help:"Check personas and profiles without storing anything."`
 	Schema     schemaCmd     `cmd:"" group:"author" help:"Print a schema, or the names of all."`
 	Completion completionCmd `cmd:"" group:"author" help:"Print a completion script."`
 

@@ -9,12 +9,12 @@ import (
 )
 
 type validateCmd struct {
-	Files []string `arg:"" name:"file" help:"JSON, YAML, TOML, CUE or Markdown; a directory means its personas; - is stdin." complete:"file"`
+	Files []string `arg:"" name:"file" help:"JSON, YAML, TOML, CUE or Markdown; a directory means its personas, or its profiles; - is stdin." complete:"file"`
 }
 
 func (validateCmd) doc() doc {
 	return doc{
-		Long:     "All mistakes at once, one line each: file:line:col: path: message. Needs no registry.",
+		Long:     "All mistakes at once, one line each: file:line:col: path: message. Profiles (package profiles, config.cue, config.toml) are checked with their rules.",
 		Examples: []string{"larva validate personas", "larva validate code-reviewer.json --json"},
 		Exits:    slowExits(),
 	}
