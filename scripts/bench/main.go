@@ -60,6 +60,7 @@ type bench struct {
 	larva, dir string
 	rows       []row
 	above      int
+	busy       float64 // how much longer than on a quiet machine things take, at least 1
 }
 
 // note adds a row; ok false counts as above the limit.
