@@ -31,11 +31,21 @@ func (l *Loop) ask(ctx context.Context, j *Judged) {
 	if a.Always {
 		l.remember(q.Suggested)
 	}
-	j.Decision.Verdict = event.Deny
-	if a.Allow {
-		j.Decision.Verdict = event.Allow
-	}
 	j.answer = &a
+	personDecided(&j.Decision, a)
+}
+
+// personDecided puts the answer into the decision; the stage stays that of
+// the question.
+func personDecided(d *event.Decision, a event.Answer) {
+	d.Verdict, d.Reason = event.Deny, "the user said no"
+	switch {
+	case a.Allow:
+		d.Verdict, d.Reason = event.Allow, "the user said yes"
+	case a.Feedback != "":
+		d.Reason += ": " + a.Feedback
+	}
+	d.Reasons = append([]string{string(d.Stage) + ": " + d.Reason}, d.Reasons...)
 }
 
 // pointsAnswer lets the points speak for the person: any denial counts, an
@@ -88,18 +98,9 @@ func (l *Loop) remember(rule string) {
 }
 
 // refusal is what the model reads of a denied call.
-func refusal(j *Judged) string {
-	d := j.Decision
+func refusal(d event.Decision) string {
 	var b strings.Builder
-	b.WriteString("DENIED: ")
-	switch {
-	case j.answer != nil && j.answer.Feedback != "":
-		b.WriteString("The user said no: " + j.answer.Feedback)
-	case j.answer != nil:
-		b.WriteString("The user said no. " + sentence(d.Reason))
-	default:
-		b.WriteString(sentence(d.Reason))
-	}
+	b.WriteString("DENIED: " + sentence(d.Reason))
 	b.WriteString(" [stage: " + string(d.Stage))
 	if d.Rule != "" {
 		b.WriteString(", rule: " + d.Rule)

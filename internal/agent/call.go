@@ -82,7 +82,7 @@ func (l *Loop) settle(ctx context.Context, j *job) {
 	}
 	l.emit(event.Permission{ID: j.Call.ID, Decision: j.Decision, Answer: j.answer})
 	l.deny(j.Decision)
-	j.result = refuse(tool.Result{Output: refusal(&j.Judged)})
+	j.result = refuse(tool.Result{Output: refusal(j.Decision)})
 }
 
 // start says tool_start and gives true where the call is to be run. The facts

@@ -295,7 +295,7 @@ func TestPersonAnswers(t *testing.T) {
 	if rs[0].IsError || !rs[1].IsError || rs[2].IsError || rs[3].IsError {
 		t.Errorf("results: got %+v", rs)
 	}
-	if want := "DENIED: The user said no: use look"; !strings.HasPrefix(rs[1].Output, want) {
+	if want := "DENIED: the user said no: use look. [stage: default]"; !strings.HasPrefix(rs[1].Output, want) {
 		t.Errorf("got %q, want prefix %q", rs[1].Output, want)
 	}
 	ends := bodies[event.ToolEnd](h)

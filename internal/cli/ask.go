@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"charm.land/huh/v2"
+	"golang.org/x/term"
 
 	"larva.dev/larva/internal/event"
 )
@@ -31,7 +32,7 @@ func NewAsk(in, out *os.File) func(context.Context, event.Question) event.Answer
 	lines := &lineSource{in: in}
 	return func(ctx context.Context, q event.Question) event.Answer {
 		a := &answer{choice: answerNo}
-		if os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" {
+		if os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" || tooSmall(out) {
 			return a.plain(ctx, q, lines, out)
 		}
 		fmt.Fprint(out, questionText(q))
@@ -43,12 +44,20 @@ func NewAsk(in, out *os.File) func(context.Context, event.Question) event.Answer
 	}
 }
 
+// tooSmall says that a form has no room, or that the terminal does not know
+// its size: a form would draw nothing and wait.
+func tooSmall(out *os.File) bool {
+	width, height, err := term.GetSize(int(out.Fd()))
+	return err != nil || width < 20 || height < 8
+}
+
 // answer is what the form fills in.
 type answer struct{ choice, reason string }
 
 func (a *answer) form(q event.Question) *huh.Form {
 	keys := huh.NewDefaultKeyMap()
 	keys.Quit.SetKeys("ctrl+c", "esc")
+	keys.Select.Filter.SetEnabled(false) // three lines need none, and Esc must mean no
 	return huh.NewForm(
 		huh.NewGroup(a.selection(q)),
 		huh.NewGroup(a.why()).WithHideFunc(func() bool { return a.choice != answerNo }),

@@ -136,6 +136,30 @@ func TestAskAtATerminal(t *testing.T) {
 	}
 }
 
+func TestAskWhereAFormHasNoRoom(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("ACCESSIBLE", "")
+	person, program := openTerminal(t)
+	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{}); err != nil {
+		t.Fatal(err)
+	}
+	s := watch(person)
+	done := make(chan event.Answer, 1)
+	go func() { done <- NewAsk(program, program)(t.Context(), question()) }()
+	s.waitFor(t, "Enter a number")
+	if _, err := io.WriteString(person, "1\r"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case got := <-done:
+		if got != (event.Answer{Allow: true}) {
+			t.Errorf("got %+v\n%q", got, s.text())
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("no answer; the screen has %q", s.text())
+	}
+}
+
 func TestAskEndsWithItsContext(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("ACCESSIBLE", "")

@@ -17,6 +17,7 @@ func theRun() []event.Body {
 	in := func(s string) json.RawMessage { return json.RawMessage(s) }
 	allowed := event.Decision{Tool: "bash", Verdict: event.Allow, Stage: event.StageSafeList}
 	byRule := event.Decision{Tool: "read", Verdict: event.Allow, Stage: event.StageAllowRule, Rule: "read(a\x1b)"}
+	byPerson := event.Decision{Tool: "grep", Verdict: event.Allow, Stage: event.StageOutside}
 	denied := event.Decision{Tool: "bash", Input: in(`{"command":"git push\u001b[2J\nrm x"}`), Verdict: event.Deny, Stage: event.StageDenyRule,
 		Rule: "bash(git push *)", Origin: "default.cue:12", Reason: "a rule refuses it"}
 	answer := "Fine.\r\n\x1b]0;owned\x07Really\u202e."
@@ -29,7 +30,7 @@ func theRun() []event.Body {
 		event.ToolStart{ID: "2", Tool: "read", Input: in(`{"path":"a"}`)},
 		event.ToolStart{ID: "3", Tool: "grep", Input: in(`{"pattern":"x","path":"src"}`)},
 		event.ToolEnd{ID: "2", Tool: "read", Output: "no such file\x1b\nmore", IsError: true, Decision: &byRule},
-		event.ToolEnd{ID: "3", Tool: "grep", Decision: &allowed, MS: 3},
+		event.ToolEnd{ID: "3", Tool: "grep", Decision: &byPerson, MS: 3},
 		event.Permission{ID: "4", Decision: denied},
 		event.ToolEnd{ID: "4", Tool: "bash", IsError: true, Decision: &denied},
 		event.ToolEnd{ID: "5", Tool: "lok", IsError: true, Fault: "unknown_tool", Output: "there is no tool"},
@@ -62,7 +63,7 @@ const (
 		"● read a\n" +
 		"● grep x in src\n" +
 		`○ read a · allowed (allow-rule read(a\u001b)) · 0s · no such file\u001b` + "\n" +
-		"○ grep x in src · allowed (safe-list) · 3ms\n" +
+		"○ grep x in src · allowed by you (outside) · 3ms\n" +
 		deniedLine +
 		"○ lok · unknown_tool · there is no tool\n" +
 		noticeLine

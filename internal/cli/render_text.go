@@ -149,7 +149,20 @@ func (r *textRenderer) facts(b event.ToolEnd) []string {
 	if b.Decision.Rule != "" {
 		why += " " + escape(b.Decision.Rule)
 	}
-	return []string{"allowed (" + why + ")", (time.Duration(b.MS) * time.Millisecond).String()}
+	by := "allowed"
+	if isQuestion(b.Decision.Stage) {
+		by = "allowed by you"
+	}
+	return []string{by + " (" + why + ")", (time.Duration(b.MS) * time.Millisecond).String()}
+}
+
+// isQuestion names the stages that only a person turns into a yes.
+func isQuestion(s event.Stage) bool {
+	switch s {
+	case event.StagePlanExit, event.StageUndeclared, event.StageOutside, event.StageSources, event.StageAskRule, event.StageNetwork, event.StageDefault:
+		return true
+	}
+	return false
 }
 
 func (r *textRenderer) label(agent string) string {
