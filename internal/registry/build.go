@@ -103,18 +103,14 @@ func (w *writer) swap(id, built string) error {
 }
 
 // remove takes a persona's directory out of sight in one rename, then away.
+// It makes nothing new, so that it also works on a full disk.
 func (w *writer) remove(id string) error {
-	if err := w.step("mkdir", w.aside()); err != nil {
+	old := w.aside("old-" + id)
+	_ = os.RemoveAll(old) // only there if sweeping could not remove it
+	if err := w.rename(w.dir(id), old); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(w.aside(), "old-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) // what stays is swept by the next writer
-	if err := w.rename(w.dir(id), filepath.Join(dir, id)); err != nil {
-		return err
-	}
+	_ = os.RemoveAll(old) // what stays is the next writer's to sweep
 	if err := w.step("syncdir", w.root); err != nil {
 		return err
 	}
