@@ -104,10 +104,6 @@ func (r *run) overBudget() bool {
 }
 
 func (r *run) spent(a *model.Answer) event.Spent {
-	name := a.Model
-	if name == "" {
-		name = r.Model.Name()
-	}
-	return event.Spent{Model: name, Turn: a.Usage, Total: r.usage, CostUSD: r.cost(r.usage),
+	return event.Spent{Model: r.Model.Name(), Turn: a.Usage, Total: r.usage, CostUSD: r.cost(r.usage),
 		ContextTokens: int(tokens(a.Usage)), ContextWindow: r.ContextWindow}
 }

@@ -151,7 +151,7 @@ func (r *run) mayAsk(ctx context.Context) end {
 	case r.overBudget():
 		return end{reason: event.StopBudget}
 	case r.turns >= r.maxTurns():
-		r.Notice("max_turns", fmt.Sprintf("stopped after %d requests to the model", r.turns))
+		r.Notice("max_turns", fmt.Sprintf("stopped at the limit of %d turns", r.maxTurns()))
 		return end{reason: event.StopMaxTurns}
 	}
 	return end{}

@@ -38,7 +38,7 @@ func TestStopReasons(t *testing.T) {
 		{name: "max_tokens", turns: []turnFunc{stops(model.MaxTokens, "half")}, reason: event.StopMaxTokens, nturns: 1, notice: "cut off"},
 		{name: "empty", turns: []turnFunc{says("")}, reason: event.StopEndTurn, nturns: 1, notice: "without a text"},
 		{name: "other", turns: []turnFunc{stops(model.Other, "x")}, reason: event.StopEndTurn, nturns: 1, notice: "without a reason"},
-		{name: "max_turns", turns: []turnFunc{num(0)}, set: func(l *Loop) { l.MaxTurns = 3 }, reason: event.StopMaxTurns, exit: 5, nturns: 3, notice: "after 3 requests"},
+		{name: "max_turns", turns: []turnFunc{num(0)}, set: func(l *Loop) { l.MaxTurns = 3 }, reason: event.StopMaxTurns, exit: 5, nturns: 3, notice: "limit of 3 turns"},
 		{name: "loop", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, reason: event.StopLoop, exit: 6, nturns: 4, notice: "4 times"},
 		{name: "loop in yolo", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.Mode = yes, "yolo" }, reason: event.StopLoop, exit: 6, nturns: 4},
 		{name: "loop with a person", turns: []turnFunc{says("", call("a", "read", `{"n":1}`))}, set: func(l *Loop) { l.Ask, l.MaxTurns = yes, 9 }, reason: event.StopMaxTurns, exit: 5, nturns: 9, notice: "4 times"},
