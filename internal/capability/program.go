@@ -16,7 +16,7 @@ func (s *scanner) program(r *row, list []int) {
 			continue
 		}
 		name, value, attached := splitFlag(r, a)
-		if strings.HasPrefix(a.Value, "-") && slices.Contains(r.skipUnless, name) {
+		if strings.HasPrefix(a.Value, "-") && brings(r, name) {
 			if attached {
 				a.Value = value
 				texts = append(texts, a)
@@ -40,6 +40,13 @@ func (s *scanner) program(r *row, list []int) {
 			s.use.Needs = Join(s.use.Needs, []Need{{"shell", ReadWrite}})
 		}
 	}
+}
+
+// brings says that a flag, abbreviated or not, brings a program.
+func brings(r *row, name string) bool {
+	return slices.ContainsFunc(r.skipUnless, func(f string) bool {
+		return f == name || strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(f, name)
+	})
 }
 
 var sedPart = sync.OnceValue(func() *regexp.Regexp {

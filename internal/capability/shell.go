@@ -295,8 +295,9 @@ func mayBeFlag(pattern string) bool {
 }
 
 func takesSkip(r *row, word string) bool {
+	long, _, _ := strings.Cut(word, "=")
 	for _, f := range r.skipUnless {
-		if word == f || strings.HasPrefix(f, "--") && strings.HasPrefix(word, f+"=") ||
+		if word == f || strings.HasPrefix(long, "--") && brings(r, long) ||
 			len(f) == 2 && !strings.HasPrefix(word, "--") && strings.HasPrefix(word, "-") && matches(r, f, word, true) {
 			return true
 		}
@@ -319,7 +320,10 @@ func (s *scanner) operands(r *row, list []int, skip int) {
 			continue
 		case r.files == "write", r.files == "last" && n == len(list)-1 && n > 0:
 			s.use.Operands = append(s.use.Operands, operand(a.Value, a, i, true, true))
-			s.use.Operands = append(s.use.Operands, inside(a, i, true)...)
+			for _, o := range inside(a, i, true) {
+				o.Sure = o.Sure || o.Write && strings.HasSuffix(a.Value, "="+o.Value) // of=FILE
+				s.use.Operands = append(s.use.Operands, o)
+			}
 		default:
 			// The second operand of uniq and xxd is what they write.
 			write := r.over != nil && n > 0 && n >= r.over.most && slices.ContainsFunc(r.over.needs, func(x Need) bool { return x == Need{"shell", ReadWrite} }) && r.files == ""

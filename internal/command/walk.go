@@ -396,7 +396,7 @@ func descriptor(s string) bool {
 // terminal.
 func Stream(path string) bool {
 	switch path {
-	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero":
+	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return true
 	}
 	n, ok := strings.CutPrefix(path, "/dev/fd/")

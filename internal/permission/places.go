@@ -38,8 +38,8 @@ func (p *Policy) protected(file string) string {
 		}
 	}
 	switch pl := p.Places; {
-	case within(pl.Temp, file) && !within(file, pl.Temp):
-		return ""
+	case within(pl.Temp, file):
+		return "" // it may lie in the data directory
 	case within(pl.LarvaHome, file):
 		return "the registry is changed by larva's own commands only"
 	case within(pl.Config, file):
