@@ -58,7 +58,7 @@ func judgeData(def string, tree any, base []string) (any, []cueFault) {
 		return nil, append(explained, cueFault{Path: base, Problem: diag.Problem{Path: dotted(base), Message: oneLine(err.Error())}})
 	}
 	e := &evaluation{u: &unit{}, virtual: "\x00"}
-	v := s.Context().BuildExpr(expr).Unify(d)
+	v := cuecontext.New().BuildExpr(expr).Unify(d)
 	faults := combine(explained, e.faults(v.Validate(cue.Concrete(true), cue.Final()), base), base)
 	if len(faults) > 0 {
 		return nil, faults

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
@@ -15,7 +16,7 @@ import (
 // words: unknown and missing fields, kinds, enums, bounds. It is no judge; what
 // it passes, CUE still has to accept.
 func explain(def cue.Value, data any, base []string) []cueFault {
-	x := &explainer{ctx: def.Context()}
+	x := &explainer{ctx: cuecontext.New()}
 	x.value(data, def, base, "")
 	return x.faults
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
 )
 
@@ -191,6 +192,30 @@ s.json:5:68: personas.a.variants.No.model_params.top_p: must be a number from 0 
 s.json:7:75: personas.b.variants: holds no variant (write at least "default")
 s.json:8:8: personas.c: no variant is called "default", and active names no other (write active: "other")
 s.json:9:8: personas.D: must be a persona source, got the number 7`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSourceReport gives the contract's issues of a source, in its order of
+// findings, each field named from the source.
+func TestSourceReport(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"s.json": `{"personas": {"a": {"description": " ", "capabilities": {}, "prompt": "x",
+		"variants": {"default": {"prompt": "p", "model": 5}, "tacit": {"prompt": "p", "model": "m"}}}}}`})
+	items, err := Specs(context.Background(), []string{"s.json"}, Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := items[0].Err()
+	if e == nil || e.Code != diag.PersonaInvalid || e.ExitCode() != diag.ExitFailed {
+		t.Fatalf("got %v", e)
+	}
+	var got []string
+	for _, is := range e.Details["report"].(spec.Report).Errors {
+		got = append(got, is.Code+" "+is.Details.String("field"))
+	}
+	want := []string{"EXTRA_FIELD_NOT_ALLOWED prompt", "EMPTY_REQUIRED_FIELD description", "INVALID_FIELD_TYPE variants.default.model"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -98,6 +98,22 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+// TestMemoryLimit: what grows is stopped before it takes the machine's memory.
+func TestMemoryLimit(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"a.cue": tripled()})
+	o := untrusted(t, dir)
+	o.bounds = limits{wall: time.Minute, memory: 48 << 20, output: 16 << 20}
+	items, err := Specs(context.Background(), []string{"a.cue"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "a.cue: stopped: its evaluation takes more memory than a persona may need (look for a comprehension, a disjunction or a string that grows at each step)"
+	if got := strings.Join(lines(items), "\n"); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 const goodCUE = `import "larva.dev/schema"
 
 schema.#PersonaSpec & {

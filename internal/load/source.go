@@ -48,12 +48,17 @@ func (d *doc) source(path []string, o *spec.Object, key string) Item {
 	return it
 }
 
-// add notes a mistake in the source's own shape, as a problem and as an issue.
+// add notes a mistake in the source's own shape, as a problem and as an issue,
+// whose field is named from the source, not from the file.
 func (r *reading) add(code string, p diag.Problem, details ...spec.Member) {
 	p.IssueCode = code
 	r.problems = append(r.problems, p)
-	r.issues = append(r.issues, spec.Issue{Code: code, Message: strings.TrimSpace(p.Path + " " + p.Message),
-		Details: &spec.Object{Members: append([]spec.Member{{Key: "field", Value: p.Path}}, details...)}})
+	field := p.Path
+	if base := dotted(r.path); base != "" {
+		field = strings.TrimPrefix(strings.TrimPrefix(field, base), ".")
+	}
+	r.issues = append(r.issues, spec.Issue{Code: code, Message: strings.TrimSpace(field + " " + p.Message),
+		Details: &spec.Object{Members: append([]spec.Member{{Key: "field", Value: field}}, details...)}})
 }
 
 // id is the source's own id, or its key; both must be the same.
