@@ -5,13 +5,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"larva.dev/larva/internal/diag"
 )
 
 // Signals gives a context that Ctrl-C or a terminate signal cancels once; the
-// cause is a *diag.Error with the exit code (130 or 143). After the first
-// signal the default handling is back, so a second one kills. stop ends the
+// cause is a *diag.Error with the exit code (130 or 143). Shortly
+// after the first signal the default handling is back, so a second one kills. stop ends the
 // watching; call it once.
 func Signals(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -21,8 +22,9 @@ func Signals(ctx context.Context) (_ context.Context, stop func()) {
 	go func() {
 		select {
 		case sig := <-ch:
-			signal.Stop(ch)
 			cancel(interrupted(sig))
+			swallow(ch, done)
+			signal.Stop(ch)
 		case <-done:
 		}
 	}()
@@ -30,6 +32,24 @@ func Signals(ctx context.Context) (_ context.Context, stop func()) {
 		signal.Stop(ch)
 		close(done)
 		cancel(nil)
+	}
+}
+
+// bounce is how long the echo of one Ctrl-C lasts: timeout(1) and some shells
+// signal the process and then its group, which is one wish said twice.
+const bounce = 250 * time.Millisecond
+
+func swallow(ch <-chan os.Signal, done <-chan struct{}) {
+	over := time.NewTimer(bounce)
+	defer over.Stop()
+	for {
+		select {
+		case <-ch:
+		case <-over.C:
+			return
+		case <-done:
+			return
+		}
 	}
 }
 
