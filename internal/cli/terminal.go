@@ -26,17 +26,23 @@ func (s *session) canAsk() bool {
 }
 
 // confirm asks a yes or no question on stderr; no is the default. Ctrl-C
-// inside the question is an interrupt.
+// inside the question is an interrupt. Where a form has no place (a screen
+// reader, a dumb or tiny terminal) it is one line in and one out.
 func (s *session) confirm(ctx context.Context, question string) (bool, error) {
+	in, out := s.process.Stdin.(*os.File), s.process.Stderr.(*os.File) // canAsk knows both are
 	yes := false
-	form := huh.NewForm(huh.NewGroup(
-		huh.NewConfirm().Title(escape(question)).Affirmative("Yes").Negative("No").Value(&yes),
-	)).WithInput(s.process.Stdin).WithOutput(s.process.Stderr)
-	err := form.RunWithContext(ctx)
+	field := huh.NewConfirm().Title(escape(question)).Affirmative("Yes").Negative("No").Value(&yes)
+	if lookup(s.process.Environ, "TERM") == "dumb" || lookup(s.process.Environ, "ACCESSIBLE") != "" || tooSmall(out) {
+		if err := field.RunAccessible(out, untilDone(ctx, in)); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		return yes && ctx.Err() == nil, ctx.Err()
+	}
+	err := huh.NewForm(huh.NewGroup(field)).WithInput(in).WithOutput(out).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) {
 		return false, &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
 	}
-	return yes, err
+	return yes && err == nil, err
 }
 
 // untilDone gives a reader whose Read ends when ctx does: a terminal or a
