@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
@@ -128,10 +129,28 @@ func tidy(ps []diag.Problem) []diag.Problem {
 	seen := map[diag.Problem]bool{}
 	out := ps[:0]
 	for _, p := range ps {
+		p.Path, p.Message, p.Hint = visible(p.Path), visible(p.Message), visible(p.Hint)
 		if !seen[p] {
 			seen[p] = true
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// visible escapes control characters, which a message of a library may quote
+// from the file: a problem is one harmless line.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -24,13 +24,6 @@ func bad(t *testing.T, name, src string) []string {
 	return lines(items)
 }
 
-const missingAll = `%[1]s: id: missing required field
-%[1]s: description: missing required field
-%[1]s: prompt: missing required field
-%[1]s: model: missing required field
-%[1]s: capabilities: missing required field
-%[1]s: spec_version: missing required field`
-
 // TestUnreadable holds what makes a whole file unreadable, format by format.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()

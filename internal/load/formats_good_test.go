@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -252,6 +253,27 @@ func TestHealedFrontmatter(t *testing.T) {
 	got := strings.Join(bad(t, "a.md", "---\nname: a\ndescription: Use for: audits\nspec_version: 0.1.0\nmodel: m\ncapabilities: {shell: [}\n---\nB"), "\n")
 	if want := `a.md:6:15: capabilities: must be an object, got "{shell: [}"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestHarmlessLines: what a file holds never reaches a terminal raw.
+func TestHarmlessLines(t *testing.T) {
+	t.Parallel()
+	for name, src := range map[string]string{
+		"a.json": `{"\u001b[31m\n": 1, "id": "\u001b]0;x\u0007", "can_spawn": ["\u0000"], "capabilities": {"\t": "\n"}}`,
+		"a.toml": "\"\\u001b[31m\" = 1\nid = \"\\u001b\"\n",
+		"a.yaml": "\"\\e[31m\": 1\n\"\\e[31m\": 1\n",
+		"a.cue":  "\"\\u001b[31m\": \"\\u001b\" & \"\\n\"\nid: \"x\"\n",
+	} {
+		got := bad(t, name, src)
+		if len(got) == 0 {
+			t.Errorf("%s: no problem", name)
+		}
+		for _, l := range got {
+			if strings.ContainsFunc(l, unicode.IsControl) {
+				t.Errorf("got %q", l)
+			}
+		}
 	}
 }
 

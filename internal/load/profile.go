@@ -69,6 +69,7 @@ func ReadText(path string, o Options) (string, error) {
 }
 
 func unreadable(ps ...diag.Problem) *diag.Error {
+	ps = tidy(ps)
 	return &diag.Error{Code: diag.InvalidInput, Exit: diag.ExitUsage, Message: ps[0].String(), Problems: ps}
 }
 
@@ -135,7 +136,7 @@ func (o Options) text(path string) ([]byte, format, *diag.Problem) {
 // evaluated runs one unit and gives its document, or its faults as the error.
 func (o Options) evaluated(ctx context.Context, u *unit) (*doc, error) {
 	if len(u.faults) > 0 {
-		return nil, unreadable(tidy(u.faults)...)
+		return nil, unreadable(u.faults...)
 	}
 	outs, err := o.run(ctx, []*unit{u})
 	if err != nil {
@@ -149,7 +150,7 @@ func (o Options) evaluated(ctx context.Context, u *unit) (*doc, error) {
 		e.Code = diag.EvaluationLimit
 		return nil, e
 	case len(out.Faults) > 0 && out.Broken:
-		return nil, unreadable(tidy(d.placed(out.Faults))...)
+		return nil, unreadable(d.placed(out.Faults)...)
 	case len(out.Faults) > 0:
 		return nil, invalid(settle(d.placed(out.Faults)))
 	case !ok:
