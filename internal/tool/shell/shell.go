@@ -161,17 +161,20 @@ func environment(rs *root.Set, environ []string, o Options) []string {
 		}
 	}
 	extra := []string{"PWD=" + rs.Cwd, "NO_COLOR=1", "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0"}
-	extra = append(extra, noFsmonitor(kept)...)
+	extra = append(extra, tameGit(kept)...)
 	if rs.Temp != "" {
 		extra = append(extra, "TMPDIR="+rs.Temp)
 	}
 	return proc.Env(kept, extra...)
 }
 
-// noFsmonitor tells git not to start the program that a repository's config
-// may name for git status, which counts as reading. It goes behind settings
-// that the user's environment has.
-func noFsmonitor(environ []string) []string {
+// tamed are git settings under which its readers run nothing that a
+// repository names: no monitor for git status, and no bare repository in the
+// middle of the tree, whose config would be one that the agent wrote.
+var tamed = [...][2]string{{"core.fsmonitor", "false"}, {"safe.bareRepository", "explicit"}}
+
+// tameGit puts the settings behind those that the user's environment has.
+func tameGit(environ []string) []string {
 	n := 0
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "GIT_CONFIG_COUNT="); ok {
@@ -179,5 +182,9 @@ func noFsmonitor(environ []string) []string {
 		}
 	}
 	n = max(n, 0)
-	return []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+1), fmt.Sprintf("GIT_CONFIG_KEY_%d=core.fsmonitor", n), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", n)}
+	out := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+len(tamed))}
+	for i, kv := range tamed {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n+i, kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n+i, kv[1]))
+	}
+	return out
 }
