@@ -31,8 +31,7 @@ func judge(it *load.Item, known func(id string) bool) (spec.Report, *diag.Error)
 // is missing has the place of what should hold it.
 func place(it *load.Item, issue spec.Issue) string {
 	var path []string
-	field := strings.TrimPrefix(issue.Details.String("field"), "personas."+it.ID+".") // At begins inside the source
-	if field != "" {
+	if field := issue.Details.String("field"); field != "" {
 		path = strings.Split(field, ".")
 	}
 	if tool := issue.Details.String("tool"); tool != "" {
