@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/replace"
 )
 
 const privateHeader = "# What you answered \"always\" to in one project. Edit or delete lines as you like.\n"
@@ -97,27 +97,16 @@ func tomlString(s string) string {
 // only if it says exactly what it should: a file that somebody laid out in a
 // way that withRule does not know is left alone.
 func (a *App) writePrivate(ctx context.Context, path, text string, want []string) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if _, err := f.WriteString(text); err != nil {
-		return err
-	}
-	check := path + ".new.toml" // the reader takes the format from the ending
-	if err := os.WriteFile(check, []byte(text), 0o600); err != nil {
-		return err
-	}
-	defer os.Remove(check)
-	l, err := load.Profile(ctx, check, load.Options{Dir: a.dir, Trusted: true})
-	if err == nil && !sameRules(l.Profile, want) {
-		err = errors.New("its layout is not known")
-	}
-	if err != nil {
-		return fmt.Errorf("%s was left as it is: %w", path, err)
-	}
-	return f.CloseAtomicallyReplace()
+	return replace.File(path, []byte(text), 0o600, func(aside string) error {
+		l, err := load.Profile(ctx, aside, load.Options{Dir: a.dir, Trusted: true})
+		if err == nil && !sameRules(l.Profile, want) {
+			err = errors.New("its layout is not known")
+		}
+		if err != nil {
+			return fmt.Errorf("%s was left as it is: %w", path, err)
+		}
+		return nil
+	})
 }
 
 func sameRules(p profile.Profile, want []string) bool {

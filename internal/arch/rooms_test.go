@@ -17,10 +17,12 @@ var rooms = map[string]string{
 	"tool":       "capability",
 	"root":       "tool", // which paths lie in a run's roots; states them as tool.Path
 
+	"replace": "", // a whole file in one step, for the two rooms that write small files of ours
+
 	// sources
 	"load":            "schema spec profile diag proc",
 	"registry":        "spec diag",
-	"trust":           "profile diag spec", // spec: the hash is over canonical JSON
+	"trust":           "profile diag spec replace", // spec: the hash is over canonical JSON
 	"model":           "tool event",
 	"model/wire":      "model",
 	"model/anthropic": "model model/wire tool event",
@@ -54,7 +56,6 @@ var owners = map[string]string{
 	"github.com/anthropics":            "internal/model/anthropic",
 	"github.com/openai":                "internal/model/openai",
 	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app",
-	"github.com/google/renameio":       "internal/registry internal/trust internal/app internal/tool/file",
 	"go.yaml.in/yaml":                  "internal/load",
 	"github.com/pelletier/go-toml":     "internal/load",
 	"github.com/google/jsonschema-go":  "internal/agent",

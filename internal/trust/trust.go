@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/replace"
 )
 
 // Status of an item.
@@ -159,7 +159,7 @@ func (s *Store) change(ctx context.Context, edit func([]Approval) []Approval) er
 	if err != nil {
 		return s.unwritable(err)
 	}
-	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+	if err := replace.File(s.path, append(data, '\n'), 0o600, nil); err != nil {
 		return s.unwritable(err)
 	}
 	return nil

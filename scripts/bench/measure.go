@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -40,9 +39,7 @@ func (b *bench) once(home string, argv ...string) (sample, error) {
 		return sample{}, fmt.Errorf("%v: %w\n%s", argv, err, stderr.Bytes())
 	}
 	s := sample{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.rss = u.Maxrss << 10 // Linux counts KiB
-	}
+	s.rss = peak(cmd.ProcessState)
 	return s, nil
 }
 
