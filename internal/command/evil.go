@@ -176,6 +176,11 @@ func (w *walker) subscripts(args []*syntax.Word) bool {
 		if hit && strings.Contains(word.Value, "[") && i > 0 && (strings.Contains(word.Value, "$(") || strings.Contains(word.Value, "`")) {
 			return true
 		}
+		if id, subscript, ok := strings.Cut(word.Value, "["); hit && ok && i > 1 && syntax.ValidName(id) && !plainSubscript(subscript) {
+			if before := w.word(args[i-1]).Value; before == "-v" || before == "-R" {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -10,12 +10,13 @@ import (
 // own, if one of them reaches a file.
 func (w *walker) redirects(s *syntax.Stmt, in dirs) {
 	list := w.redirs(s.Redirs)
-	if len(list) > 0 || s.Cmd == nil {
+	sets := changed(hidden(s.Redirs))
+	if len(list) > 0 || len(sets) > 0 || s.Cmd == nil {
 		var text []string
 		for _, r := range s.Redirs {
 			text = append(text, w.between(r.Pos().Offset(), r.Word.End().Offset()))
 		}
-		w.emit(Segment{Text: strings.Join(text, " "), Redirects: list}, in)
+		w.emit(Segment{Text: strings.Join(text, " "), Redirects: list, Assigns: sets}, in)
 	}
 	w.nestedRedirs(s.Redirs, in)
 }

@@ -17,6 +17,7 @@ func (w *walker) call(c *syntax.CallExpr, s *syntax.Stmt, in dirs) result {
 	for _, a := range c.Assigns {
 		seg.Assigns = append(seg.Assigns, w.assign(a, false))
 	}
+	seg.Assigns = append(seg.Assigns, changed(hidden(s.Redirs))...)
 	words := w.words(c.Args)
 	r := same(in)
 	switch {
@@ -75,6 +76,9 @@ func (w *walker) declare(d *syntax.DeclClause, s *syntax.Stmt, in dirs) {
 			opt := w.word(a.Value)
 			if opt.Static && strings.HasPrefix(opt.Value, "-") {
 				export = export || strings.Contains(opt.Value, "x")
+				if strings.Contains(opt.Value, "n") && seg.Dynamic == "" {
+					seg.Dynamic = "gives a variable a second name"
+				}
 				continue
 			}
 			words = append(words, opt)
@@ -164,6 +168,11 @@ func (w *walker) simple(words []Word, seg Segment, s *syntax.Stmt, in dirs) resu
 		}
 		argv = p.inner
 		seg.Lead += p.at
+	}
+	names, unsure := sets(argv)
+	seg.Assigns = append(seg.Assigns, changed(names)...)
+	if seg.Dynamic == "" {
+		seg.Dynamic = unsure
 	}
 	seg.Argv, seg.Outer = argv, words
 	seg.Guesses = w.guesses(words, argv)

@@ -75,6 +75,14 @@ func scan(f *syntax.File) *vars {
 			v.assign(n)
 		case *syntax.ForClause:
 			v.loop(n)
+		case *syntax.Stmt:
+			for _, name := range hidden(n.Redirs) {
+				v.add(name, "", false, true)
+			}
+		case *syntax.CoprocClause:
+			if n.Name != nil {
+				v.add(n.Name.Lit(), "", false, true)
+			}
 		case *syntax.ParamExp:
 			if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
 				v.add(n.Param.Value, "", false, false)
@@ -137,10 +145,14 @@ func (v *vars) call(n *syntax.CallExpr) {
 			v.chdir = true
 		}
 		if i < 3 && setters[name] { // behind command or builtin too
-			for _, arg := range n.Args[i+1:] {
-				if s, ok := literalWord(arg); ok && syntax.ValidName(s) {
-					v.add(s, "", false, false)
-				}
+			w := &walker{vars: &vars{}}
+			var argv []Word
+			for _, arg := range n.Args[i:] {
+				argv = append(argv, w.word(arg))
+			}
+			names, _ := sets(argv)
+			for _, s := range names {
+				v.add(s, "", false, false)
 			}
 		}
 	}

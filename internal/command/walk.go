@@ -171,6 +171,9 @@ func (w *walker) command(c syntax.Command, in dirs) result {
 	case *syntax.WhileClause:
 		return w.loop(append(slices.Clone(c.Cond), c.Do...), in)
 	case *syntax.ForClause:
+		if it, ok := c.Loop.(*syntax.WordIter); ok && it.Name != nil {
+			w.alters(w.slice(it), []string{it.Name.Value}, in)
+		}
 		w.nested(c.Loop, in)
 		return w.loop(c.Do, in)
 	case *syntax.CaseClause:
@@ -196,6 +199,9 @@ func (w *walker) command(c syntax.Command, in dirs) result {
 		}
 		return w.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
+		if c.Name != nil {
+			w.alters(w.slice(c.Name), []string{c.Name.Lit()}, in)
+		}
 		w.stmt(c.Stmt, in)
 		return same(in)
 	case *syntax.ArithmCmd, *syntax.LetClause, *syntax.TestClause:
@@ -204,6 +210,14 @@ func (w *walker) command(c syntax.Command, in dirs) result {
 	}
 	w.err = fmt.Errorf("shell line: %T is not understood", c)
 	return same(in)
+}
+
+// alters emits the variables that a construct sets, where programs may read
+// them.
+func (w *walker) alters(text string, names []string, in dirs) {
+	if a := changed(names); len(a) > 0 {
+		w.emit(Segment{Text: text, Assigns: a}, in)
+	}
 }
 
 // bare emits a segment for a construct that is a command of its own: (( )),
