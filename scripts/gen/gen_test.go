@@ -52,11 +52,10 @@ func TestNothingDrifted(t *testing.T) {
 func TestCheckNamesDrift(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "schema"), os.DirFS(filepath.Join(root, "schema"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(dir, "cue.mod"), os.DirFS(filepath.Join(root, "cue.mod"))); err != nil {
-		t.Fatal(err)
+	for _, part := range []string{"schema", "cue.mod", "personas", "profiles"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(root, part))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if code := run([]string{"-root", dir}); code != 0 {
 		t.Fatalf("write: got exit %d, want 0", code)
