@@ -16,7 +16,7 @@ go test -json -timeout 9m ./... | go run ./scripts/testsum
 # The rooms that start goroutines. The model SDKs and CUE stay out: building
 # them for the race detector takes minutes and they start none of ours.
 step "race detector"
-go test -race -short -json -timeout 9m ./internal/agent/... ./internal/registry/... ./internal/proc/... \
+go test -race -json -timeout 9m ./internal/agent/... ./internal/registry/... ./internal/proc/... \
 	./internal/tool/... ./internal/model ./internal/model/wire ./internal/model/script | go run ./scripts/testsum
 
 step "fuzzing, a few seconds a target"
