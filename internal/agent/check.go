@@ -196,7 +196,7 @@ func (l *Loop) unknownTool(name string) *tool.Result {
 		names = append(names, s.Name)
 	}
 	text := fmt.Sprintf("UNKNOWN_TOOL: there is no tool %q.", name)
-	if near := nearest(name, names); near != "" {
+	if near := meant(name, names); near != "" {
 		text += fmt.Sprintf(" Did you mean %s?", near)
 	}
 	if len(names) > 0 {

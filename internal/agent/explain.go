@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"larva.dev/larva/internal/nearest"
 )
 
 // problems gives every mistake of the arguments, one line each, with the path
@@ -129,49 +131,17 @@ func show(v any) string {
 	return text
 }
 
-// nearest finds the name that was probably meant: the same but for case and
-// underscores, else at most two edits away, else one that the other begins with.
-func nearest(name string, names []string) string {
+// meant finds the name that was probably meant: the nearest, else one that the
+// other begins with.
+func meant(name string, names []string) string {
+	if n := nearest.Name(name, names); n != "" {
+		return n
+	}
 	flat := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
-	best, least := "", 3
-	for _, n := range names {
-		if flat(n) == flat(name) {
-			return n
-		}
-		if d := distance(flat(n), flat(name)); d < least {
-			best, least = n, d
-		}
-	}
-	if best != "" {
-		return best
-	}
 	for _, n := range names {
 		if strings.HasPrefix(flat(name), flat(n)) || strings.HasPrefix(flat(n), flat(name)) && len(name) > 2 {
 			return n
 		}
 	}
 	return ""
-}
-
-// distance is Levenshtein's over bytes; names that long differ anyway.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		last := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

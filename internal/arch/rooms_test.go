@@ -1,13 +1,14 @@
 package arch
 
 // words know no room of the house but each other where a line says so.
-const words = "spec profile capability command event diag proc"
+const words = "spec profile capability command event diag proc nearest"
 
 // rooms lists, for each room, the rooms that it may import. A room that is
 // not listed may not exist. "words" stands for the list above.
 var rooms = map[string]string{
 	// words
-	"spec":       "",
+	"nearest":    "", // did you mean
+	"spec":       "nearest",
 	"profile":    "",
 	"capability": "",
 	"command":    "",
@@ -20,7 +21,7 @@ var rooms = map[string]string{
 	"replace": "", // a whole file in one step, for the two rooms that write small files of ours
 
 	// sources
-	"load":            "schema spec profile diag proc",
+	"load":            "schema nearest spec profile diag proc",
 	"registry":        "spec diag",
 	"trust":           "profile diag spec replace", // spec: the hash is over canonical JSON
 	"model":           "tool event",
@@ -31,7 +32,7 @@ var rooms = map[string]string{
 	"model/modeltest": "model tool event proc", // the suite of both protocols, and the independent server for tests
 
 	// the loop
-	"permission": "tool event command capability profile spec",
+	"permission": "tool event command capability profile spec nearest",
 	"agent":      "tool model event permission words",
 
 	// plug-ins

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"larva.dev/larva/internal/nearest"
 	"larva.dev/larva/internal/spec"
 )
 
@@ -80,55 +81,10 @@ func oneOf(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// didYouMean is a hint naming the closest of names, "" when none is close: at
-// most a third of the longer name may differ.
+// didYouMean is a hint naming the closest of names, "" when none is close.
 func didYouMean(name string, names []string) string {
-	if n := nearest(name, names); n != "" {
+	if n := nearest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	return ""
-}
-
-func nearest(name string, names []string) string {
-	if len(name) > 64 {
-		return "" // no name of ours is that long, and the distance is quadratic
-	}
-	folded := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	best, least := "", 1<<30
-	for _, n := range names {
-		most := max(len(name), len(n)) / 3
-		d := distance(folded, strings.ToLower(strings.ReplaceAll(n, "-", "_")), most)
-		if d <= most && d < least {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits between a and b, a swap of neighbours being
-// one; anything above most is as good as far.
-func distance(a, b string, most int) int {
-	if d := len(a) - len(b); d > most || -d > most {
-		return most + 1
-	}
-	two, one := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range one {
-		one[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(one[j]+1, row[j-1]+1, one[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], two[j-2]+1)
-			}
-		}
-		two, one = one, row
-	}
-	return one[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/nearest"
 )
 
 // claude are Claude Code's names whose spelling differs from ours by more
@@ -41,39 +42,9 @@ func Known(tool string) bool {
 // DidYouMean is the tool whose name is nearest to a mistyped one, "" where
 // none is near.
 func DidYouMean(written string) string {
-	best, dist := "", 3
 	names := capability.ToolNames()
 	slices.Sort(names)
-	for _, n := range names {
-		if d := distance(strings.ToLower(written), n); d < dist && d < len(n) {
-			best, dist = n, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits from a to b.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return 99
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		last := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := last
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			last = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
+	return nearest.Name(written, names)
 }
 
 // fileTool says that a tool's rules are matched against paths.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"larva.dev/larva/internal/nearest"
 )
 
 // faulty says in words that the value of field breaks c.
@@ -141,39 +143,11 @@ func cut(s string) string {
 func count(n int) Number { return Number(strconv.Itoa(n)) }
 
 // didYouMean gives ` (did you mean "x"?)` for the nearest of names, "" where
-// none is near: at most a third of the letters differ.
+// none is near.
 func didYouMean(s string, names []string) string {
-	best, at := "", len(s)/3+1
-	if len(s) > 64 {
+	near := nearest.Name(s, names)
+	if near == "" || near == s {
 		return ""
 	}
-	for _, n := range names {
-		if d := distance(s, n); d < at {
-			best, at = n, d
-		}
-	}
-	if best == "" || best == s {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// distance is the number of single-byte edits between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		corner := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := corner
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(corner, row[j], row[j-1])
-			}
-			corner, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf(" (did you mean %q?)", near)
 }
