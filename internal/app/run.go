@@ -167,6 +167,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, err
 		if l.TimeLimit, err = time.ParseDuration(limits.Time); err != nil {
 			return nil, diag.New(diag.ProfileInvalid, "limits.time: %v", err).With("origin", s.eff.Origins["limits.time"])
 		}
+		l.TimeLimit = max(l.TimeLimit, 1) // 0s is no time at all, not no limit
 	}
 	return l, nil
 }

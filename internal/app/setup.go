@@ -134,6 +134,40 @@ func (s *stand) later() error {
 			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
 		}
 	}
+	if len(p.Sandbox.AllowedDomains) > 0 || len(p.Sandbox.EnvPassthrough) > 0 {
+		s.notices = append(s.notices, "sandbox.allowed_domains and sandbox.env_passthrough have no effect without a sandbox: whatever opens a connection needs a rule, and commands get no keys")
+	}
+	if len(p.Skills.Paths) > 0 {
+		s.notices = append(s.notices, "skills.paths has no effect: this version has no skills")
+	}
+	return nil
+}
+
+// laterRole does the same for the role that the persona's label named.
+func (s *stand) laterRole() error {
+	role, ok := s.eff.Profile.Roles[s.route.Role]
+	if s.route.Role == "" || !ok {
+		return nil
+	}
+	field := "roles." + s.route.Role
+	if role.Isolation == "worktree" {
+		return diag.New(diag.Unsupported, "the role %s wants a worktree of its own, which this version does not make", s.route.Role).
+			With("field", field+".isolation").With("origin", s.eff.Origins[field]).
+			WithHint("take isolation out of the role, or name a model for this run: --model PROVIDER/MODEL")
+	}
+	var unused []string
+	if len(role.Fallbacks) > 0 {
+		unused = append(unused, "fallbacks")
+	}
+	if role.Effort != "" {
+		unused = append(unused, "effort")
+	}
+	if role.Context == "minimal" {
+		unused = append(unused, "context")
+	}
+	if len(unused) > 0 {
+		s.notices = append(s.notices, field+": "+strings.Join(unused, ", ")+" has no effect in this version")
+	}
 	return nil
 }
 
@@ -160,7 +194,10 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 		}
 		return e
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.laterRole()
 }
 
 // policy gives what calls are judged by. Without a persona there is no

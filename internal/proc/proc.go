@@ -62,6 +62,8 @@ type Command struct {
 	// Leave lets background children outlive the program; Result.Group then
 	// names them for EndGroup. Otherwise they are killed when it ends.
 	Leave bool
+	// Keeper, where there is one, ends the group should this process be killed.
+	Keeper *Keeper
 }
 
 // Result is how a program ended and what it said.
@@ -96,6 +98,8 @@ const (
 	// termGrace is what a program gets to tidy up between SIGTERM and SIGKILL:
 	// enough to remove a lock file, too short to be felt after Ctrl-C.
 	termGrace = 500 * time.Millisecond
+	// reaped is how long it may take until we hear of a program's end.
+	reaped = 10 * time.Millisecond
 )
 
 // ErrNotFound is what errors.Is finds when a program is not in PATH.
@@ -140,6 +144,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("%s: limits: %w", c.Argv[0], err)
 	}
 	defer g.release()
+	c.Keeper.tell("+", g)
 	// Input starts to flow only now, so no input is worked on without limits.
 	s.start()
 	return c.await(ctx, cmd, g, s), nil
@@ -187,8 +192,13 @@ func (c Command) await(ctx context.Context, cmd *exec.Cmd, g group, s *streams) 
 	case <-overdue:
 		r.TimedOut = true
 	case <-ctx.Done():
-		r.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
-		r.Cancelled = !r.TimedOut
+		// A program that has just ended by itself was not cancelled.
+		select {
+		case <-ended:
+		case <-time.After(reaped):
+			r.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+			r.Cancelled = !r.TimedOut
+		}
 	}
 	if r.TimedOut || r.Cancelled {
 		endGroup(g, ended)
@@ -197,7 +207,9 @@ func (c Command) await(ctx context.Context, cmd *exec.Cmd, g group, s *streams) 
 	r.Exit, r.Signal = exitOf(cmd.ProcessState)
 	if stayed && g.alive() {
 		r.Group = g.id()
+		return r
 	}
+	c.Keeper.tell("-", g)
 	return r
 }
 

@@ -39,8 +39,15 @@ func TestCPULimit(t *testing.T) {
 	}
 }
 
-// A killed larva leaves no program behind.
+// A killed larva leaves no program behind, nor what that has started.
 func TestParentDeathKillsTheChild(t *testing.T) {
+	t.Parallel()
+	for _, helper := range []string{"parent", "grandparent"} {
+		t.Run(helper, func(t *testing.T) { parentDeath(t, helper) })
+	}
+}
+
+func parentDeath(t *testing.T, helper string) {
 	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
@@ -52,7 +59,7 @@ func TestParentDeathKillsTheChild(t *testing.T) {
 	}
 	defer r.Close()
 	parent := exec.Command(exe)
-	parent.Env = []string{"PROC_HELPER=parent", "PATH=" + os.Getenv("PATH")}
+	parent.Env = []string{"PROC_HELPER=" + helper, "PATH=" + os.Getenv("PATH")}
 	parent.Stdout = w
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,9 @@ func helper(name string) int {
 	case "cpu":
 		for n := uint64(1); n != 0; n++ { // longer than any test waits
 		}
+	case "grandparent": // is killed while its child's child runs
+		k := &Keeper{}
+		_, _ = Run(context.Background(), Command{Argv: []string{"/bin/sh", "-c", "(trap '' HUP TERM; sleep 60) & echo ready; sleep 60; echo never"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: os.Stdout, Keeper: k})
 	case "parent": // is killed while its child runs
 		_, _ = Run(context.Background(), Command{Argv: []string{"/bin/sh", "-c", "echo ready; exec sleep 60"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: os.Stdout})
 	}

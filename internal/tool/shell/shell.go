@@ -51,6 +51,8 @@ type Shell struct {
 	// path is environ's, which bash itself is looked up in.
 	environ []string
 
+	keeper proc.Keeper
+
 	mu   sync.Mutex
 	left []int // process groups of background children
 }
@@ -99,7 +101,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 		timeout = min(max(time.Duration(*in.Timeout*float64(time.Second)), time.Second), maxTimeout)
 	}
 	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: s.env, Timeout: timeout,
-		MaxOutput: keptOutput, Merge: true, Leave: true})
+		MaxOutput: keptOutput, Merge: true, Leave: true, Keeper: &s.keeper})
 	if err != nil {
 		if ctx.Err() != nil {
 			return tool.Fail("the command was not run: %v", ctx.Err()), nil
@@ -124,6 +126,7 @@ func (s *Shell) Close() error {
 	for _, g := range left {
 		proc.EndGroup(g)
 	}
+	s.keeper.Close()
 	return nil
 }
 
