@@ -92,7 +92,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 	if err := s.tools.Add(file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})...); err != nil {
 		return nil, err
 	}
-	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames()})
+	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames(), Denied: s.policy.ReadDenied})
 	return s, s.tools.Add(s.shell)
 }
 

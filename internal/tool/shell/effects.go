@@ -28,14 +28,18 @@ const (
 // cd. Path.Segment is the index of the command in command.Parse's order. The
 // needs are those outside a sandbox; permission, which knows whether there is
 // one, judges each command anew.
-func Effects(rs *root.Set, line string) tool.Effects {
+func Effects(rs *root.Set, line string) tool.Effects { return effects(rs, line, nil) }
+
+// effects is Effects; denied says which files must stay unseen where a command
+// meets them on its way, nil for none.
+func effects(rs *root.Set, line string, denied func(abs, real string) bool) tool.Effects {
 	eff := tool.Effects{Touches: true, Command: line}
 	l, err := command.Parse(line)
 	if err != nil {
 		eff.Needs = []capability.Need{{Family: "shell", Posture: capability.Destructive}}
 		return eff
 	}
-	f := &finder{rs: rs, seen: map[tool.Path]bool{}}
+	f := &finder{rs: rs, denied: denied, seen: map[tool.Path]bool{}}
 	eff.ReadOnly = true
 	for i := range l.Segments {
 		s := &l.Segments[i]
@@ -49,6 +53,7 @@ func Effects(rs *root.Set, line string) tool.Effects {
 			eff.ReadOnly = false
 		}
 		f.command(s, use)
+		f.below(s, use)
 		for _, r := range s.Redirects {
 			switch {
 			case socket(r.Target.Value):
@@ -92,6 +97,7 @@ func args(words []command.Word) []capability.Arg {
 // finder collects the paths of a line.
 type finder struct {
 	rs      *root.Set
+	denied  func(abs, real string) bool
 	segment int
 	paths   []tool.Path
 	seen    map[tool.Path]bool
@@ -159,8 +165,11 @@ func (f *finder) command(s *command.Segment, use capability.Use) {
 	for _, dir := range f.places(s) {
 		bases := f.bases(s, use, dir)
 		for _, o := range use.Operands {
-			f.operand(s, o, bases)
+			if !leavesOut(s, use, o) {
+				f.operand(s, o, bases)
+			}
 		}
+		f.into(s, use, bases)
 		if len(s.Argv) == 0 {
 			continue
 		}
@@ -179,6 +188,55 @@ func (f *finder) command(s *command.Segment, use capability.Use) {
 		}
 	}
 }
+
+// into adds what a copy into a directory is called there: cp x/.git . writes
+// .git, and cp -r x/. . whatever x holds.
+func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
+	if !slices.Contains([]string{"cp", "mv", "ln", "install", "rsync", "scp"}, use.Name) {
+		return
+	}
+	var from, to []string
+	for _, o := range use.Operands {
+		if o.Index < 0 || !o.Known || !o.Sure {
+			continue
+		}
+		v := s.Argv[o.Index]
+		if text, ok := f.value(v, bases[0]); ok && !v.Glob && o.Value == v.Value {
+			if o.Write {
+				to = append(to, text)
+			} else {
+				from = append(from, text)
+			}
+		}
+	}
+	if (use.Name == "rsync" || use.Name == "scp") && len(to) == 0 && len(from) > 1 {
+		from, to = from[:len(from)-1], from[len(from)-1:]
+		f.resolve(static(to[0]), to[0], true, true, bases[0], false)
+	}
+	for _, dir := range to {
+		fi, err := os.Stat(f.rs.ResolveFrom(string(bases[0]), dir, true).Real)
+		there := err == nil && fi.IsDir()
+		for _, src := range from {
+			names := []string{filepath.Base(src)}
+			if abs := f.rs.ResolveFrom(string(bases[0]), src, false); strings.HasSuffix(src, "/.") || src == "." || strings.HasSuffix(src, "/") || slices.ContainsFunc(s.Argv, func(a command.Word) bool {
+				return strings.HasPrefix(a.Value, "-") && !strings.HasPrefix(a.Value, "--") && strings.Contains(a.Value, "T") || a.Value == "--no-target-directory"
+			}) {
+				list, _ := os.ReadDir(abs.Real)
+				for _, e := range list[:min(len(list), maxMatches)] {
+					names = append(names, e.Name())
+				}
+			}
+			for _, n := range names {
+				if !there && !strings.HasPrefix(n, ".") {
+					continue // what it becomes is dir itself
+				}
+				f.resolve(static(dir), filepath.Join(dir, n), true, true, bases[0], false)
+			}
+		}
+	}
+}
+
+func static(text string) command.Word { return command.Word{Text: text, Value: text, Static: true} }
 
 // wrappers adds what the words around a command name: xargs -a FILE, the
 // arguments of a script.
@@ -357,6 +415,9 @@ func (f *finder) redirect(s *command.Segment, r command.Redirect) {
 		f.add(unknown)
 	}
 	for _, dir := range f.places(s) {
+		if r.Target.Glob { // bash follows a pattern that matches one file
+			f.pattern(r.Target, r.Target.Value, r.Write, true, dir)
+		}
 		v, ok := f.value(r.Target, dir)
 		if !ok {
 			f.add(unknown)

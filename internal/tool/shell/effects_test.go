@@ -88,7 +88,11 @@ func TestEffectsPaths(t *testing.T) {
 		"ls > n 2>> m < a.txt":                 "0:n w> 0:m w> 0:a.txt>",
 		"ls > /dev/null 2>&1 < /dev/tty":       "",
 		"ls > $X":                              "0:? w>",
-		"ls > n*":                              "0:? w> 0:n* w>",
+		"cp x/.git .":                          "0:x/.git 0:. w 0:.git w",
+		"cp -r sub/. deep":                     "0:sub 0:deep w 0:deep/b.txt w 0:deep/c.txt w",
+		"cp -T sub deep":                       "0:sub 0:deep w 0:deep/sub w 0:deep/b.txt w 0:deep/c.txt w",
+		"rsync a.txt sub/":                     "0:a.txt 0:sub 0:sub w 0:sub/a.txt w",
+		"ls > n*":                              "0:? w> 0:. 0:n* w 0:n* w>",
 		"{ ls; cat a.txt; } > n":               "0:n w> 2:a.txt",
 		"ls < /dev/tcp/h/80":                   "",
 		"grep a/b a.txt":                       "0:a.txt",
@@ -158,6 +162,29 @@ func TestEffectsNeeds(t *testing.T) {
 		e := Effects(rs, c.line)
 		if h := capability.Highest(e.Needs); h != c.highest || e.ReadOnly != c.readOnly || e.Network != c.network || !e.Touches || e.Command != c.line {
 			t.Errorf("%s: got %s read-only %t network %t, want %s %t %t", c.line, h, e.ReadOnly, e.Network, c.highest, c.readOnly, c.network)
+		}
+	}
+}
+
+// A command that reads a tree names what must stay unseen in it.
+func TestEffectsBelow(t *testing.T) {
+	t.Parallel()
+	rs := pathBench(t)
+	denied := func(abs, _ string) bool { return filepath.Base(abs) == ".env" || filepath.Base(abs) == "c.txt" }
+	for line, want := range map[string]string{
+		"grep -r x .": ".env sub/c.txt", "grep -rn x": ".env sub/c.txt", "grep x a.txt": "", "grep -R x sub": "sub/c.txt", "grep --recursive x deep": "",
+		"grep -r --exclude=.env --exclude-dir=sub x .": "", "grep -r --include='*.go' x .": "", "egrep -d recurse x .": ".env sub/c.txt",
+		"rg x": "sub/c.txt", "rg x deep": "", "rg --hidden x": ".env sub/c.txt", "rg -uu x .": ".env sub/c.txt", "rg -g '!c.txt' x": "", "cd sub && rg x": "sub/c.txt",
+		"git grep x": ".env sub/c.txt", "git grep --no-index x": ".env sub/c.txt", "diff -r . deep": ".env sub/c.txt", "ls -R": "", "find . -name x": "", "cat a.txt; rg x sub | head": "sub/c.txt",
+	} {
+		var got []string
+		for _, p := range effects(rs, line, denied).Paths {
+			if denied(p.Abs, p.Real) {
+				got = append(got, rs.Rel(p.Real))
+			}
+		}
+		if g := strings.Join(got, " "); g != want {
+			t.Errorf("%s: got %q, want %q", line, g, want)
 		}
 	}
 }

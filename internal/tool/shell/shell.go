@@ -42,12 +42,16 @@ type Options struct {
 	// Secret are variables that hold a provider's key under a name of the
 	// user's own (a profile's key_env). They are taken out like the known ones.
 	Secret []string
+	// Denied says which files must stay unseen where a command that reads a
+	// whole tree meets them; nil: none.
+	Denied func(abs, real string) bool
 }
 
 // Shell is the bash tool. Its owner closes it when the run is over.
 type Shell struct {
-	rs  *root.Set
-	env []string // of every command
+	rs     *root.Set
+	env    []string // of every command
+	denied func(abs, real string) bool
 	// path is environ's, which bash itself is looked up in.
 	environ []string
 
@@ -60,7 +64,7 @@ type Shell struct {
 // New gives the bash tool of one run. environ is the run's environment, not
 // yet scrubbed.
 func New(rs *root.Set, environ []string, o Options) *Shell {
-	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ}
+	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied}
 }
 
 // Spec says that a call runs alone: commands change what the next one sees.
@@ -77,7 +81,7 @@ type input struct {
 func (s *Shell) Effects(c tool.Call) tool.Effects {
 	var in input
 	_ = json.Unmarshal(c.Input, &in) // what does not fit is refused by Run
-	return Effects(s.rs, in.Command)
+	return effects(s.rs, in.Command, s.denied)
 }
 
 // Run runs the line and waits for it.
