@@ -24,6 +24,13 @@ func peelEnv(argv []Word) *peeled {
 			p.lost = true
 		case v == "-u" || v == "--unset" || strings.HasPrefix(v, "-u") || strings.HasPrefix(v, "--unset"):
 			p.assigns = append(p.assigns, Assign{Name: "-u", Export: true})
+			name := strings.TrimPrefix(v, "-u")
+			if _, after, ok := strings.Cut(v, "="); ok {
+				name = after
+			} else if i+1 < at && (v == "-u" || strings.HasPrefix(v, "--")) {
+				name = argv[i+1].Value
+			}
+			p.assigns = append(p.assigns, Assign{Name: name, Export: true})
 		}
 	}
 	if !sure {

@@ -123,12 +123,20 @@ func (w *walker) words(args []*syntax.Word) []Word {
 				out = append(out[:start], u)
 				break
 			}
+			if len(one.Parts) == 0 || len(one.Parts) == 1 && one.Lit() == "" && w.emptyLit(one) {
+				continue // {a,}: nothing is no word
+			}
 			word := w.word(one)
 			word.Brace, word.Text = true, text
 			out = append(out, word)
 		}
 	}
 	return out
+}
+
+func (w *walker) emptyLit(word *syntax.Word) bool {
+	l, ok := word.Parts[0].(*syntax.Lit)
+	return ok && l.Value == ""
 }
 
 // simple takes the wrappers off a command and emits it.

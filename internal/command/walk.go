@@ -239,7 +239,9 @@ func (w *walker) binary(c *syntax.BinaryCmd, in dirs) result {
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 		w.stmt(c.X, in)
 		if !w.piped(c, in) {
+			from := len(w.out.Segments)
 			w.stmt(c.Y, in)
+			w.fed(c.X, from)
 		}
 		return same(in)
 	}
@@ -257,6 +259,28 @@ func (w *walker) binary(c *syntax.BinaryCmd, in dirs) result {
 		return result{union(x.ok, y.ok), y.bad}
 	}
 	return result{y.ok, union(x.bad, y.bad)}
+}
+
+// fed adds what xargs makes of a text that is surely piped into it to the
+// guesses of the segments from index from on.
+func (w *walker) fed(x *syntax.Stmt, from int) {
+	text, ok := echoed(x)
+	if !ok {
+		return
+	}
+	for i := from; i < len(w.out.Segments); i++ {
+		s := &w.out.Segments[i]
+		if !slices.Contains(s.Wrappers, "xargs") || len(s.Guesses) >= maxGuesses {
+			continue
+		}
+		var argv []string
+		for _, a := range s.Argv {
+			if a.Static {
+				argv = append(argv, a.Value)
+			}
+		}
+		s.Guesses = append(s.Guesses, append(argv, strings.Fields(text)...))
+	}
 }
 
 func (w *walker) branch(c *syntax.IfClause, in dirs) result {

@@ -197,7 +197,32 @@ func (c *commandPattern) restricts(u *unit) bool {
 			return true
 		}
 	}
+	if argv, ok := c.spelled(u.seg); ok {
+		return glob(text, strings.Join(argv, " "), ' ')
+	}
 	return false
+}
+
+// spelled is a command whose file patterns are replaced by the words of the
+// rule that they match: g?t push may be git push.
+func (c *commandPattern) spelled(s *command.Segment) ([]string, bool) {
+	if s == nil || len(s.Argv) == 0 {
+		return nil, false
+	}
+	argv, hit := command.Values(s.Argv), false
+	for i, w := range s.Argv {
+		name := w.Value
+		if i == 0 {
+			name = path.Base(name)
+		}
+		if w.Glob && i < len(c.literal) {
+			if ok, _ := path.Match(name, c.literal[i]); ok {
+				argv[i], hit = c.literal[i], true
+			}
+		}
+	}
+	argv[0] = path.Base(argv[0])
+	return argv, hit
 }
 
 // allows says that a shell rule allows a segment: the command it surely is,

@@ -102,7 +102,7 @@ func settle(v event.Verdict, order []event.Stage, found []finding) outcome {
 func (u *unit) restricting(l *list) []*rule {
 	var out []*rule
 	candidates := l.all
-	if u.seg != nil {
+	if u.seg != nil && (len(u.seg.Argv) == 0 || !u.seg.Argv[0].Glob) {
 		candidates = inOrder(append(l.shellRules(u.names), l.files...))
 	}
 	for _, r := range candidates {

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"larva.dev/larva/internal/capability"
 	"larva.dev/larva/internal/event"
@@ -19,6 +20,9 @@ func (p *Policy) refusals(u *unit, hook HookSays) []finding {
 		if why := p.guard(u, pt); why != "" {
 			add(event.StageProtected, nil, "writing to %s is refused in every mode: %s", quote(pt.Given), why)
 		}
+	}
+	if u.frees() {
+		add(event.StageProtected, nil, "%s takes away the mark of a run inside a run, which is refused in every mode", quote(u.text))
 	}
 	for _, pt := range u.paths {
 		if !pt.Unknown && (p.secret(pt.Abs) || p.secret(pt.Real)) && !p.secretAllowed(pt) {
@@ -83,6 +87,28 @@ func (u *unit) removes() bool {
 	switch path.Base(u.seg.Argv[0].Value) {
 	case "rm", "rmdir", "shred", "unlink", "srm", "wipe":
 		return true
+	}
+	return false
+}
+
+// frees says that a command changes LARVA_DEPTH, or starts larva without it:
+// by it larva knows that it must not widen itself.
+func (u *unit) frees() bool {
+	if u.seg == nil {
+		return false
+	}
+	for _, a := range u.seg.Assigns {
+		if a.Name == "LARVA_DEPTH" {
+			return true
+		}
+	}
+	if len(u.seg.Argv) == 0 || path.Base(u.seg.Argv[0].Value) != "larva" {
+		return false
+	}
+	for _, w := range u.seg.Outer {
+		if w.Value == "-" || w.Value == "--ignore-environment" || strings.HasPrefix(w.Value, "-i") {
+			return strings.Contains(strings.Join(u.seg.Wrappers, " "), "env")
+		}
 	}
 	return false
 }
