@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ func values(words []Word) []string {
 func key(v []string) string { return strings.Join(v, "\x00") }
 
 func (g *guesser) add(v []string) {
+	if len(v) == 0 {
+		return
+	}
 	if k := key(v); !g.seen[k] && len(g.out) < maxGuesses {
 		g.seen[k] = true
 		g.out = append(g.out, v)
@@ -60,6 +64,7 @@ func (g *guesser) add(v []string) {
 func (g *guesser) levels(words []Word, depth int) {
 	for len(words) > 0 && depth < maxScripts {
 		g.add(values(words))
+		g.hidden(values(words))
 		p := peel(words, nil)
 		if p == nil {
 			return
@@ -72,6 +77,49 @@ func (g *guesser) levels(words []Word, depth int) {
 		}
 		words = p.inner
 		depth++
+	}
+}
+
+// hidden adds what a command runs by the text of its words: git's aliases and
+// the commands that git is given, a script's $@, subscripts that are evaluated.
+func (g *guesser) hidden(v []string) {
+	name := base(v[0])
+	if sub, ok := strings.CutPrefix(name, "git-"); ok && sub != "" {
+		g.add(append([]string{"git", sub}, v[1:]...))
+	}
+	for i, a := range v[1:] {
+		rest := v[i+2:]
+		switch {
+		case name == "git" && (a == "-c" || strings.HasPrefix(a, "-calias.")) && len(rest) > 0:
+			kv := strings.TrimPrefix(a, "-c")
+			if kv == "" {
+				kv, rest = rest[0], rest[1:]
+			}
+			key, to, _ := strings.Cut(kv, "=")
+			if strings.HasPrefix(strings.ToLower(key), "alias.") {
+				if run, ok := strings.CutPrefix(to, "!"); ok {
+					g.parse(run)
+				}
+				g.add(append(append([]string{"git"}, strings.Fields(to)...), rest[min(1, len(rest)):]...))
+			}
+		case name == "git" && a == "foreach":
+			g.add(rest)
+			g.parse(strings.Join(rest, " "))
+		case name == "git" && (a == "-x" || a == "--exec") && len(rest) > 0:
+			g.parse(rest[0])
+		case name == "git" && strings.HasPrefix(a, "--exec="):
+			g.parse(strings.TrimPrefix(a, "--exec="))
+		case evaluators[name] && strings.Contains(a, "[$("):
+			_, inner, _ := strings.Cut(a, "[$(")
+			inner, _, _ = strings.Cut(inner, ")")
+			g.parse(inner)
+		case strings.HasSuffix(name, "sh") && strings.HasPrefix(a, "-") && strings.HasSuffix(a, "c") && len(rest) > 1:
+			pairs := []string{`"$@"`, strings.Join(rest[2:], " "), "$@", strings.Join(rest[2:], " "), "$*", strings.Join(rest[2:], " ")}
+			for n, arg := range rest[1:min(len(rest), 11)] {
+				pairs = append(pairs, fmt.Sprintf(`"$%d"`, n), arg, fmt.Sprintf("$%d", n), arg)
+			}
+			g.parse(strings.NewReplacer(pairs...).Replace(rest[0]))
+		}
 	}
 }
 

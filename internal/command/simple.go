@@ -247,8 +247,15 @@ func (w *walker) script(text Word, p *peeled, argv []Word, seg Segment, in, here
 	if w.outer != nil {
 		sub.outer = w.outer
 	}
+	from := len(w.out.Segments)
 	r := sub.list(f.Stmts, here)
 	w.err = sub.err
+	if strings.Contains(text.Value, "$") && from < len(w.out.Segments) {
+		g := &guesser{depth: w.depth, fuel: w.fuel, seen: map[string]bool{}}
+		g.hidden(values(argv))
+		first := &w.out.Segments[from]
+		first.Guesses = append(first.Guesses, g.out...)
+	}
 	if p.sameShell {
 		return r
 	}
