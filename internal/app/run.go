@@ -172,16 +172,14 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, err
 	return l, nil
 }
 
-// maxTurns is the flag's, else the lower of the role's and the profile's.
+// maxTurns is the profile's, which the flag is a layer of and a project may
+// lower; without the flag the role's where it is lower.
 func (s *stand) maxTurns(flag int) int {
-	if flag > 0 {
-		return flag
-	}
 	n := agent.DefaultMaxTurns
 	if m := s.eff.Profile.Limits.MaxTurns; m != nil {
 		n = *m
 	}
-	if r := s.route.MaxTurns; r > 0 {
+	if r := s.route.MaxTurns; r > 0 && flag <= 0 {
 		n = min(n, r)
 	}
 	return n
