@@ -56,21 +56,36 @@ func (a *App) Schema(name, format string) ([]byte, error) {
 	return load.SchemaJSON(name)
 }
 
-// ProfileNames lists the profiles that --profile takes by name: shipped ones
-// and those of the working directory's profiles/, by their files' names.
+// ProfileNames lists the profiles that --profile takes by name: shipped ones,
+// the person's and the project's, by their files' names.
 func (a *App) ProfileNames() ([]string, error) {
-	names, err := fs.Glob(profiles.FS, "*.cue")
+	p, err := a.locate()
 	if err != nil {
 		return nil, err
 	}
-	own, err := fs.Glob(os.DirFS(a.dir), "profiles/*.cue")
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, n := range append(names, own...) {
-		out = append(out, strings.TrimSuffix(path.Base(n), ".cue"))
-	}
+	out := profilesIn(append(p.dirs, p.config)...)
+	out = append(out, cueFiles(profiles.FS, "*.cue")...)
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// profilesIn are the names of the profiles in the directories' profiles/,
+// sorted.
+func profilesIn(dirs ...string) []string {
+	var out []string
+	for _, dir := range dirs {
+		out = append(out, cueFiles(os.DirFS(dir), "profiles/*.cue")...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// cueFiles are the names of files without their ending. A directory that
+// cannot be read holds none.
+func cueFiles(fsys fs.FS, pattern string) []string {
+	names, _ := fs.Glob(fsys, pattern) // the only error is a bad pattern
+	for i, n := range names {
+		names[i] = strings.TrimSuffix(path.Base(n), ".cue")
+	}
+	return names
 }

@@ -282,8 +282,13 @@ func (a *App) named(ctx context.Context, p where, store *trust.Store, shipped ma
 		names = append(names, n)
 	}
 	slices.Sort(names)
+	lie := filepath.Join(p.config, "profiles")
+	if own := profilesIn(p.dirs...); len(own) > 0 {
+		return l, diag.Usage("there is no profile %q", ref).With("profile", ref).
+			WithHint("the project's: %s; shipped: %s; your own lie in %s", strings.Join(own, ", "), strings.Join(names, ", "), lie)
+	}
 	return l, diag.Usage("there is no profile %q", ref).With("profile", ref).
-		WithHint("shipped: %s; your own lie in %s", strings.Join(names, ", "), filepath.Join(p.config, "profiles"))
+		WithHint("shipped: %s; your own lie in %s", strings.Join(names, ", "), lie)
 }
 
 // isPath tells a path from a name: it has a slash or a file ending.

@@ -28,6 +28,9 @@ func (c initCmd) Run(s *session) error {
 	for _, f := range done.Files {
 		s.line("%s", filepath.Join(c.Dir, f))
 	}
+	if err := s.out.Flush(); err != nil { // the files come before what to do with them
+		return err
+	}
 	s.say("next:")
 	if c.Dir != "." {
 		s.say("  cd %s", c.Dir)
