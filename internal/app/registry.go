@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"larva.dev/larva/internal/registry"
 	"larva.dev/larva/internal/spec"
 )
@@ -117,10 +119,45 @@ func (a *App) PersonaIDs() ([]string, error) {
 	return r.IDs()
 }
 
-// VariantNames lists a persona's variants.
+// RunnableIDs lists what run takes by id: the stored personas and the shipped
+// ones.
+func (a *App) RunnableIDs() ([]string, error) {
+	ids, err := a.PersonaIDs()
+	if err != nil {
+		return nil, err
+	}
+	all, err := shippedPersonas()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		ids = append(ids, s.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// VariantNames lists a persona's variants; those of a shipped one where none
+// is stored.
 func (a *App) VariantNames(id string) ([]string, error) {
 	v, err := a.VariantList(id)
-	return v.Variants, err
+	if err == nil {
+		return v.Variants, nil
+	}
+	all, shippedErr := shippedPersonas()
+	if shippedErr != nil {
+		return nil, shippedErr
+	}
+	for _, s := range all {
+		if s.ID == id {
+			names := make([]string, 0, len(s.Variants))
+			for _, v := range s.Variants {
+				names = append(names, v.Name)
+			}
+			return names, nil
+		}
+	}
+	return nil, err
 }
 
 // writable opens the registry for a verb that changes it.

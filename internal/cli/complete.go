@@ -10,13 +10,16 @@ import (
 // scripts ask for words that only this machine knows.
 const completeVerb = "__complete"
 
-// complete prints one candidate a line: "persona", or "variant ID". It never
+// complete prints one candidate a line, of the kind "persona" (stored ones),
+// "runnable" (shipped ones too), "schema", "profile", or "variant ID". It never
 // complains: a shell that completes must not be disturbed.
 func (s *session) complete(args []string) error {
 	var words []string
 	switch {
 	case len(args) >= 1 && args[0] == "persona":
 		words, _ = s.app.PersonaIDs()
+	case len(args) >= 1 && args[0] == "runnable":
+		words, _ = s.app.RunnableIDs()
 	case len(args) >= 2 && args[0] == "variant":
 		words, _ = s.app.VariantNames(args[1])
 	case len(args) >= 1 && args[0] == "schema":

@@ -35,7 +35,7 @@ func (f ruleFlags) check() error {
 type explainCmd struct {
 	Tool    string   `arg:"" help:"A tool's name; - reads one {\"tool\",\"input\"} a line from stdin."`
 	Input   []string `arg:"" optional:"" help:"The call's input as JSON; for bash a command line, for file tools a path."`
-	Persona string   `placeholder:"ID" help:"Judge under this persona's capabilities." complete:"persona"`
+	Persona string   `placeholder:"ID" help:"Judge under this persona's capabilities." complete:"runnable"`
 	Variant string   `placeholder:"NAME" help:"With --persona: this variant in place of the active one."`
 	ruleFlags
 }

@@ -11,7 +11,7 @@ import (
 )
 
 type runCmd struct {
-	Persona  string   `arg:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"persona"`
+	Persona  string   `arg:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"runnable"`
 	Prompt   []string `arg:"" optional:"" help:"What to do; piped stdin is appended."`
 	Variant  string   `placeholder:"NAME" help:"This variant in place of the active one." complete:"variant"`
 	Override []string `sep:"none" placeholder:"KEY=VALUE" help:"Replace prompt, model, model_params or compaction_prompt. Repeats."`
