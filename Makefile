@@ -10,7 +10,7 @@ SHELL := /bin/bash
 help: ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s'|'
 
-run: build ## review a small repository offline, without a key: the main job in one command
+run: ## review a small repository offline, without a key: the main job in one command
 	@scripts/demo.sh bin/larva
 
 build: ## build bin/larva, stripped

@@ -67,7 +67,7 @@ func (a *answer) form(q event.Question) *huh.Form {
 func (a *answer) selection(q event.Question) *huh.Select[string] {
 	options := []huh.Option[string]{huh.NewOption("Allow this once", answerOnce)}
 	if !q.NoAlways && q.Suggested != "" {
-		options = append(options, huh.NewOption("Always allow "+escape(q.Suggested), answerAlways))
+		options = append(options, huh.NewOption("Always allow "+escape(q.Suggested)+" in this project", answerAlways))
 	}
 	options = append(options, huh.NewOption("No", answerNo))
 	return huh.NewSelect[string]().Title("Allow this call?").Options(options...).Value(&a.choice)

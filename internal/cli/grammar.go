@@ -33,7 +33,7 @@ type grammar struct {
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
 }
 
-const about = "Personas as code: write an agent once, see what it may do, prove it with tests that need no key, and run it, never with more power than you wrote."
+const about = "Personas as code: write an agent once, see what it may do, and run it on a real repository, never with more power than you wrote."
 
 func newKong(g *grammar) (*kong.Kong, error) {
 	return kong.New(g,

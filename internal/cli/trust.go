@@ -66,7 +66,11 @@ func (c trustGrantCmd) Run(ctx context.Context, s *session) error {
 	in := app.TrustInput{Items: c.Items, Hash: c.Hash}
 	if s.canAsk() {
 		in.Confirm = func(ctx context.Context, i app.TrustItem) (bool, error) {
-			s.say("%s %s (%s)", i.Kind, i.Name, i.File)
+			if i.Name == i.File {
+				s.say("%s %s", i.Kind, i.Name)
+			} else {
+				s.say("%s %s (%s)", i.Kind, i.Name, i.File)
+			}
 			s.say("%s", i.Hash)
 			return s.confirm(ctx, "Trust exactly this content?")
 		}
