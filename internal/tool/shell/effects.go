@@ -192,7 +192,7 @@ func (f *finder) command(s *command.Segment, use capability.Use) {
 // into adds what a copy into a directory is called there: cp x/.git . writes
 // .git, and cp -r x/. . whatever x holds.
 func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
-	if !slices.Contains([]string{"cp", "mv", "ln", "install", "rsync", "scp"}, use.Name) {
+	if !slices.Contains([]string{"cp", "mv", "ln", "link", "install", "rsync", "scp"}, use.Name) {
 		return
 	}
 	var from, to []string
@@ -213,6 +213,9 @@ func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
 		from, to = from[:len(from)-1], from[len(from)-1:]
 		f.resolve(static(to[0]), to[0], true, true, bases[0], false)
 	}
+	if use.Name == "ln" || use.Name == "link" {
+		f.linked(from, to, bases[0])
+	}
 	for _, dir := range to {
 		fi, err := os.Stat(f.rs.ResolveFrom(string(bases[0]), dir, true).Real)
 		there := err == nil && fi.IsDir()
@@ -232,6 +235,28 @@ func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
 				}
 				f.resolve(static(dir), filepath.Join(dir, n), true, true, bases[0], false)
 			}
+		}
+	}
+}
+
+// linked adds the targets of links as written to: later in the same line the
+// link, which is not there yet when the line is judged, may stand for them. A
+// symbolic link's target counts from where the link lies.
+func (f *finder) linked(from, to []string, dir place) {
+	if len(to) == 0 && len(from) == 1 { // ln TARGET
+		to = []string{"."}
+	}
+	for _, target := range from {
+		f.resolve(static(target), target, true, true, dir, false)
+		if filepath.IsAbs(target) {
+			continue
+		}
+		for _, link := range to {
+			at := f.rs.ResolveFrom(string(dir), link, true).Real
+			if fi, err := os.Stat(at); err != nil || !fi.IsDir() {
+				at = filepath.Dir(at)
+			}
+			f.resolve(static(target), target, true, true, place(at), false)
 		}
 	}
 }

@@ -91,6 +91,7 @@ func TestEffectsPaths(t *testing.T) {
 		"cp x/.git .":                          "0:x/.git 0:. w 0:.git w",
 		"cp -r sub/. deep":                     "0:sub 0:deep w 0:deep/b.txt w 0:deep/c.txt w",
 		"cp -T sub deep":                       "0:sub 0:deep w 0:deep/sub w 0:deep/b.txt w 0:deep/c.txt w",
+		"ln -s ../deep/er sub/l":               "0:~/deep/er! 0:sub/l w 0:~/deep/er w! 0:deep/er w",
 		"rsync a.txt sub/":                     "0:a.txt 0:sub 0:sub w 0:sub/a.txt w",
 		"ls > n*":                              "0:? w> 0:. 0:n* w 0:n* w>",
 		"{ ls; cat a.txt; } > n":               "0:n w> 2:a.txt",
