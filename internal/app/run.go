@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,20 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 		return event.Result{}, withNotices(err, s.notices)
 	}
 	defer s.shell.Close()
-	return l.Run(ctx, prompt)
+	res, err := l.Run(ctx, prompt)
+	return res, notThere(err, s.route)
+}
+
+// notThere says what helps where nothing listens at the service's address.
+func notThere(err error, r profile.Route) error {
+	var e *diag.Error
+	if !errors.As(err, &e) || e.Code != diag.ModelFailed || e.Hint != "" || !strings.HasSuffix(e.Message, "connection refused") {
+		return err
+	}
+	if r.ProviderName == "ollama" {
+		return e.WithHint("start Ollama (ollama serve) and fetch the model once (ollama pull %s)", r.Model)
+	}
+	return e.WithHint("nothing listens at %s: start the service, or correct providers.%s.base_url", r.Provider.BaseURL, r.ProviderName)
 }
 
 // withNotices adds what would have been told at the start of the run: a

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"larva.dev/larva/internal/app"
 	"larva.dev/larva/internal/diag"
@@ -119,6 +121,7 @@ func (s *session) decision(d event.Decision) error {
 func (s *session) planLines(p app.Plan) error {
 	s.line("persona: %s (%s) %s", p.Persona.ID, p.Persona.Variant, p.Persona.Digest)
 	s.line("model: %s (label %s)", p.Model, p.Label)
+	s.words("capabilities", ceiling(p.Ceiling))
 	s.line("mode: %s", p.Mode)
 	if p.Profile != "" {
 		s.line("profile: %s", p.Profile)
@@ -126,6 +129,7 @@ func (s *session) planLines(p app.Plan) error {
 	s.words("tools", p.Tools)
 	s.words("roots", p.Roots)
 	s.line("sandbox: %s", p.Sandbox)
+	s.line("max turns: %s", fmt.Sprint(p.MaxTurns))
 	for _, set := range []struct {
 		word  string
 		rules []app.PlanRule
@@ -143,6 +147,15 @@ func (s *session) planLines(p app.Plan) error {
 		s.line("notice: %s", n)
 	}
 	return nil
+}
+
+// ceiling is a persona's capabilities as words, sorted by family.
+func ceiling(postures map[string]string) []string {
+	var out []string
+	for _, family := range slices.Sorted(maps.Keys(postures)) {
+		out = append(out, family+"="+postures[family])
+	}
+	return out
 }
 
 func (s *session) words(name string, list []string) {
