@@ -21,7 +21,7 @@ import (
 // config.toml, a CUE file of package profiles, and a directory whose CUE
 // files all are such. nil means that arg is about personas.
 func (a *App) profileFiles(arg string) []string {
-	if arg == "-" {
+	if arg == "-" || arg == "" {
 		return nil
 	}
 	at := a.abs(arg)
@@ -65,6 +65,9 @@ func isProfileFile(path string) bool {
 		return true
 	case filepath.Ext(name) != ".cue":
 		return false
+	}
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return false // opening a pipe would wait for its writer
 	}
 	f, err := os.Open(path)
 	if err != nil {

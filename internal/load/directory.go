@@ -114,7 +114,7 @@ func sortTree(files []string) {
 // listedFile takes a data file of a directory if it holds a persona. It
 // answers whether it is an agent definition that had to be left out.
 func (b *batch) listedFile(root *os.Root, rel, shown string) (definition bool) {
-	f, err := root.Open(filepath.FromSlash(rel))
+	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|noWait, 0)
 	if err != nil {
 		b.fail(shown, diag.Problem{File: shown, Message: reason(err)})
 		return false

@@ -102,7 +102,7 @@ func (m *module) name(rel string) string {
 
 // read reads a file of the module; a link that leads out of it is refused.
 func (m *module) read(rel string, most int) ([]byte, *diag.Problem) {
-	f, err := m.root.Open(filepath.FromSlash(rel))
+	f, err := m.root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, &diag.Problem{File: m.name(rel), Message: rootReason(err)}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"larva.dev/larva/internal/diag"
@@ -18,9 +19,14 @@ import (
 // format, but a program of this size was not written by hand.
 const maxCUE = 4 << 20
 
+// pipeWait is how long a pipe that was named as a file may take: long enough
+// for what a shell puts behind <( ), short enough that a pipe whose writer
+// sleeps does not hold a command for good. stdin has no such end.
+const pipeWait = 30 * time.Second
+
 // openAndRead reads a file of at most most bytes. A problem's file is shown.
 func openAndRead(name, shown string, most int) ([]byte, *diag.Problem) {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, &diag.Problem{File: shown, Message: reason(err)}
 	}
@@ -30,13 +36,22 @@ func openAndRead(name, shown string, most int) ([]byte, *diag.Problem) {
 
 func readAll(r io.Reader, shown string, most int) ([]byte, *diag.Problem) {
 	var b bytes.Buffer
-	if f, ok := r.(fs.File); ok {
+	pipe := false
+	if f, ok := r.(*os.File); ok {
 		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() && fi.Size() <= int64(most) {
 			b.Grow(int(fi.Size()) + 1)
+		} else if err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
+			pipe = f.SetReadDeadline(time.Now().Add(pipeWait)) == nil
 		}
 	}
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(most)+1)); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, &diag.Problem{File: shown, Message: fmt.Sprintf("is a pipe that did not end in %s", pipeWait), Hint: "give its text on stdin, as -"}
+		}
 		return nil, &diag.Problem{File: shown, Message: reason(err)}
+	}
+	if pipe && b.Len() == 0 {
+		return nil, &diag.Problem{File: shown, Message: "is a pipe that nobody writes into"}
 	}
 	if b.Len() > most {
 		return nil, &diag.Problem{File: shown, Message: fmt.Sprintf("larger than %d MiB", most>>20)}

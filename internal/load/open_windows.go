@@ -1,0 +1,3 @@
+package load
+
+const noWait = 0
