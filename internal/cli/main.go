@@ -94,8 +94,23 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.setFormat(&g); err != nil {
 		return err
 	}
+	if err := emptyVariant(kc); err != nil {
+		return err
+	}
 	kc.BindTo(ctx, (*context.Context)(nil))
 	return kc.Run(s)
+}
+
+// emptyVariant refuses --variant "" where it was typed: a variable that is
+// not set must not mean the active variant, or default.
+func emptyVariant(kc *kong.Context) error {
+	for _, p := range kc.Path {
+		if p.Flag != nil && p.Flag.Name == "variant" && p.Flag.Target.String() == "" {
+			return diag.New(diag.InvalidVariantName, "\"\" is not a variant name").With("variant", "").
+				WithHint("leave out --variant for the active variant")
+		}
+	}
+	return nil
 }
 
 // parseError turns kong's complaint into bad usage. Its own exit code is 80.

@@ -41,6 +41,38 @@ func say(items []Item) string {
 	return b.String()
 }
 
+// What CUE alone found leads the report, and no "is required" stands in its
+// place: the value is there, it only conflicts or is not concrete.
+func TestReportOfCUE(t *testing.T) {
+	t.Parallel()
+	const flat = "description: \"Keeps harbour tide tables tidy.\", capabilities: {}, model: \"m\", spec_version: \"0.1.0\", "
+	for name, c := range map[string]struct{ text, field, message string }{
+		"conflict": {flat + `id: "e", prompt: "p", id: "f"`, "id", "conflicting values"},
+		"open":     {flat + `id: "e", prompt: string`, "prompt", "has no value yet"},
+		"deep":     {flat + `id: "e", prompt: "p", model_params: x: ` + strings.Repeat("[", 90) + strings.Repeat("]", 90), "", "nested more than 64"},
+		"source":   {head + persona("a", `"x" & "y"`), "variants.default.prompt", "conflicting values"},
+		"embed":    {"@extern(embed)\npackage p\n" + flat + `id: "e", prompt: _ @embed(file="t.md")`, "", "@embed: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for file, text := range map[string]string{"p.cue": c.text, "t.md": "hi"} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			items, err := Specs(context.Background(), []string{"p.cue"}, Options{Dir: dir})
+			if err != nil || len(items) != 1 {
+				t.Fatalf("got %+v, %v, want one item", items, err)
+			}
+			got := items[0].Report(nil).Errors
+			if len(got) != 1 || got[0].Details.String("field") != c.field || !strings.Contains(got[0].Message, c.message) {
+				t.Errorf("got %+v, want one issue of %q: %s", got, c.field, c.message)
+			}
+		})
+	}
+}
+
 // TestModule reads CUE in the context of its module.
 func TestModule(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -56,7 +57,10 @@ func deepest(list []cueFault) []cueFault {
 func (e *evaluation) fault(ce cueerrors.Error, base []string) cueFault {
 	format, args := ce.Msg()
 	f := cueFault{Path: relative(ce.Path(), base)}
-	f.Problem = diag.Problem{File: e.u.Shown, Path: dotted(f.Path), Message: e.words(fmt.Sprintf(format, args...))}
+	f.Problem = diag.Problem{File: e.u.Shown, Path: dotted(f.Path), Message: e.words(said(ce, fmt.Sprintf(format, args...)))}
+	if f.Message == "" {
+		f.Message = "cannot be loaded as CUE"
+	}
 	if len(e.u.Only) == 1 {
 		f.File = e.shown(e.u.Only[0])
 	}
@@ -70,6 +74,15 @@ func (e *evaluation) fault(ce cueerrors.Error, base []string) cueFault {
 		}
 	}
 	return f
+}
+
+// said is an error's message. Of one that wraps another CUE gives the outer
+// words alone, which for an attribute are its bare name.
+func said(ce cueerrors.Error, message string) string {
+	if cause := errors.Unwrap(ce); cause != nil && (message == "" || message[0] == '@' && !strings.Contains(message, ":")) {
+		return strings.TrimPrefix(message+": "+cause.Error(), ": ")
+	}
+	return message
 }
 
 // relative makes CUE's path one from the file: without the definition that the

@@ -45,8 +45,12 @@ func (o Options) name(arg string) string {
 
 // add takes one argument: "-", a directory or a file.
 func (b *batch) add(arg string) {
-	if arg == "-" {
+	switch arg {
+	case "-":
 		b.stdin()
+		return
+	case "": // a variable that is not set must not mean the whole directory
+		b.fail(arg, diag.Problem{Message: "an empty file name"})
 		return
 	}
 	name := b.o.name(arg)

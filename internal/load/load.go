@@ -12,6 +12,8 @@ package load
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
@@ -103,11 +105,12 @@ func (it Item) Report(known func(id string) bool) spec.Report {
 			}
 		}
 	}
-	if len(it.Problems) > 0 && len(r.Errors) == 0 {
-		r.Errors = append(r.Errors, it.Issues...)
+	if len(it.Problems) > 0 {
+		issues := append(r.Errors, it.Issues...)
+		r.Errors = slices.DeleteFunc(slices.Clone(issues), it.explained)
 		for _, p := range it.Problems {
-			if len(it.Issues) == 0 || p.IssueCode == "" {
-				r.Errors = append(r.Errors, issueOf(p))
+			if len(issues) == 0 || p.IssueCode == "" {
+				r.Errors = append(r.Errors, it.issueOf(p))
 			}
 		}
 	}
@@ -115,15 +118,38 @@ func (it Item) Report(known func(id string) bool) spec.Report {
 	return r
 }
 
+// explained says of an issue that a field is missing whether a problem of CUE
+// alone gives the reason: a conflict or a value that is not there yet leaves
+// nothing to check, and "is required" would hide it.
+func (it Item) explained(is spec.Issue) bool {
+	if is.Code != "MISSING_REQUIRED_FIELD" {
+		return false
+	}
+	field := is.Details.String("field")
+	return slices.ContainsFunc(it.Problems, func(p diag.Problem) bool {
+		path := it.within(p.Path)
+		return p.IssueCode == "" && (path == "" || near(path, field))
+	})
+}
+
+// within is a problem's path from where the persona begins.
+func (it Item) within(path string) string {
+	base := dotted([]string{"personas", it.ID})
+	if rest, ok := strings.CutPrefix(path, base); ok && (rest == "" || rest[0] == '.') {
+		return strings.TrimPrefix(rest, ".")
+	}
+	return path
+}
+
 // issueOf turns a problem that no issue of the contract stands for into one.
-func issueOf(p diag.Problem) spec.Issue {
+func (it Item) issueOf(p diag.Problem) spec.Issue {
 	code := p.IssueCode
 	if code == "" {
 		code = "SCHEMA_VIOLATION"
 	}
 	details := &spec.Object{}
-	if p.Path != "" {
-		details.Set("field", p.Path)
+	if field := it.within(p.Path); field != "" {
+		details.Set("field", field)
 	}
 	return spec.Issue{Code: code, Message: p.Message, Details: details}
 }
