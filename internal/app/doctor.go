@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/proc"
@@ -55,7 +56,9 @@ func (a *App) Doctor(repair bool) (Health, error) {
 		return Health{}, err
 	}
 	h := Health{Diagnosis: d}
-	h.add("OK", fmt.Sprintf("%s: %d %s", d.Root, d.Personas, plural(d.Personas, "persona")))
+	if !slices.ContainsFunc(d.Issues, func(f registry.Finding) bool { return f.Path == d.Root }) {
+		h.add("OK", fmt.Sprintf("%s: %d %s", d.Root, d.Personas, plural(d.Personas, "persona")))
+	}
 	for _, f := range d.Repaired {
 		h.add("DONE", f.Path+": "+f.Message)
 	}

@@ -250,6 +250,32 @@ func TestInvalidValues(t *testing.T) {
 	}
 }
 
+// A lock or an .aside of the wrong kind stops every write while everything
+// still reads: doctor fails, and the write names it.
+func TestDoctorWrites(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{lockName, asideName} {
+		r := harbour(t)
+		path := filepath.Join(r.root, name)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if name == lockName {
+			write(t, filepath.Join(path, "x"), "")
+		} else {
+			write(t, path, "")
+		}
+		d, err := r.Doctor(false)
+		if err != nil || len(d.Issues) != 1 || d.Issues[0].Path != path || d.Issues[0].Code != diag.RegistryWriteFailed {
+			t.Errorf("%s: got %+v, %v, want it as the one issue", name, d.Issues, err)
+		}
+		_, err = r.Update("tide-clerk", object(t, `{"model":"m"}`), "")
+		if e := diag.As(err); e == nil || e.Code != diag.RegistryUpdateFailed || e.Details["path"] != path {
+			t.Errorf("%s: got %v, want REGISTRY_UPDATE_FAILED with its path", name, err)
+		}
+	}
+}
+
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	r := harbour(t)

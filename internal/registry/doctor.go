@@ -49,8 +49,7 @@ type Diagnosis struct {
 // With repair it first mends what is safe to mend: permissions, leftovers of
 // killed writers, and a missing or broken manifest where the contract is
 // sound and there is one variant or one called default. The findings are what
-// is left. The error is only for a registry that cannot be looked at or, with
-// repair, not be written.
+// is left. The error is only for a repair that cannot write.
 func (r *Registry) Doctor(repair bool) (Diagnosis, error) {
 	d := Diagnosis{Root: r.root}
 	if _, err := os.Stat(r.root); errors.Is(err, fs.ErrNotExist) {
@@ -66,12 +65,13 @@ func (r *Registry) Doctor(repair bool) (Diagnosis, error) {
 		}
 	}
 	ids, err := r.IDs()
-	if err != nil {
-		return d, err
+	if err == nil {
+		d.Personas = len(ids)
+		err = r.examineRoot(&d, ids)
 	}
-	d.Personas = len(ids)
-	if err := r.examineRoot(&d, ids); err != nil {
-		return d, err
+	if err != nil { // a finding like any other: the registry as a whole is what cannot be read
+		d.Issues = append(d.Issues, Finding{"", diag.RegistrySpecReadFailed, r.root, reason(diag.As(err).Cause)})
+		return d, nil
 	}
 	rd := &reader{Registry: r}
 	for _, id := range ids {
@@ -91,13 +91,34 @@ func (r *Registry) examineRoot(d *Diagnosis, ids []string) error {
 		path := filepath.Join(r.root, e.Name())
 		switch {
 		case e.Name() == lockName, e.Name() == asideName:
-			d.warn(r.checkMode("", path))
+			if f := checkKind(path, e); f != nil {
+				d.Issues = append(d.Issues, *f)
+			} else {
+				d.warn(r.checkMode("", path))
+			}
 		case !slices.Contains(ids, e.Name()):
 			d.warn(&Finding{"", StrayFile, path, "is no persona and is left alone"})
 		}
 	}
 	r.leftovers(d)
 	return nil
+}
+
+// checkKind reports a lock that is no file and an .aside that is no
+// directory: everything can still be read, and no write works.
+func checkKind(path string, e fs.DirEntry) *Finding {
+	wrong := ""
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		wrong = "is a symbolic link"
+	case e.Name() == asideName && !e.IsDir():
+		wrong = "is not a directory"
+	case e.Name() == lockName && !e.Type().IsRegular():
+		wrong = "is not a regular file"
+	default:
+		return nil
+	}
+	return &Finding{"", diag.RegistryWriteFailed, path, wrong + "; no write works until it is moved away"}
 }
 
 // leftovers lists what lies in .aside while nobody writes.

@@ -185,8 +185,10 @@ func everyOperationFails(t *testing.T, r *Registry) {
 	_, batch := r.UpdateWhere(nil, object(t, `{"model":"m"}`), false)
 	_, clear := r.Clear(ClearToken)
 	_, clone := r.Clone("tide-clerk", "x")
-	_, doctor := r.Doctor(false)
-	errs := map[string]error{"list": list, "resolve": resolve, "variants": variants, "batch": batch, "clear": clear, "clone": clone, "doctor": doctor,
+	if d, err := r.Doctor(false); err != nil || len(d.Issues) != 1 || d.Issues[0].Code != diag.RegistrySpecReadFailed || d.Issues[0].Path != r.root {
+		t.Errorf("doctor in %s: got %+v, %v, want the root as its one issue", filepath.Base(r.root), d.Issues, err)
+	}
+	errs := map[string]error{"list": list, "resolve": resolve, "variants": variants, "batch": batch, "clear": clear, "clone": clone,
 		"export": r.Export(nil, func(*spec.Object) error { return nil })}
 	for _, op := range operations() {
 		errs[op.name] = op.run(t, r)

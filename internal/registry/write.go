@@ -23,7 +23,7 @@ type writer struct {
 func (r *Registry) write(code diag.Code, id string, fn func(*writer) error) error {
 	w := &writer{reader: reader{Registry: r}, code: code}
 	if err := w.prepare(); err != nil {
-		return w.failed(id, r.root, err)
+		return w.failed(id, w.named(err), err)
 	}
 	unlock, err := r.lock()
 	if err != nil {
@@ -51,6 +51,16 @@ func (w *writer) failed(id, path string, err error) error {
 		return done
 	}
 	return failed(w.code, id, path, "write", err)
+}
+
+// named is the path that a disk error names, where it is one of the
+// registry's own; else the root.
+func (w *writer) named(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) && filepath.Dir(p.Path) == w.root {
+		return p.Path
+	}
+	return w.root
 }
 
 func (w *writer) load(id, variant string) (*stored, error) {
