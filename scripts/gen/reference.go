@@ -60,6 +60,7 @@ func (s *schemas) index() []byte {
 func anchor(name string) string { return strings.ToLower(strings.TrimPrefix(name, "#")) }
 
 func firstSentence(s string) string {
+	s, _, _ = strings.Cut(s, "\n\n")
 	if i := strings.Index(s, ". "); i >= 0 {
 		return s[:i+1]
 	}
