@@ -22,7 +22,7 @@ func theRun() []event.Body {
 		Rule: "bash(git push *)", Origin: "default.cue:12", Reason: "a rule refuses it"}
 	answer := "Fine.\r\n\x1b]0;owned\x07Really\u202e."
 	return []event.Body{
-		event.Init{}, event.User{Text: "go"},
+		event.Init{Persona: event.PersonaRef{ID: "rev", Variant: "default"}, Model: "mine/m\x1b", Mode: "plan"}, event.User{Text: "go"},
 		event.TextDelta{Text: "Look"}, event.TextDelta{Text: "ing."}, event.ThinkingDelta{Text: "hm"},
 		event.Assistant{Text: "Looking."},
 		event.ToolStart{ID: "1", Tool: "bash", Input: in(`{"command":"git diff --stat"}`)},
@@ -67,6 +67,7 @@ const (
 		deniedLine +
 		"○ lok · unknown_tool · there is no tool\n" +
 		noticeLine
+	openLine = `— rev (default) · mine/m\u001b · mode plan` + "\n"
 	lastLine = "— end_turn · 2 turns · 10 tokens in, 5 out · 1 denied · 1.5s\n"
 )
 
@@ -79,8 +80,8 @@ func TestTextForm(t *testing.T) {
 	}{
 		{"pipes", View{}, rawAnswer, deniedLine + noticeLine},
 		{"stdout to a terminal, stderr to a file", View{Out: true}, cleanAnswer, deniedLine + noticeLine},
-		{"stdout to a pipe, stderr to a terminal", View{Err: true}, rawAnswer, "Looking.\n" + toolLines + cleanAnswer + lastLine},
-		{"terminal", View{Out: true, Err: true}, "Looking.\n" + cleanAnswer, toolLines + lastLine},
+		{"stdout to a pipe, stderr to a terminal", View{Err: true}, rawAnswer, openLine + "Looking.\n" + toolLines + cleanAnswer + lastLine},
+		{"terminal", View{Out: true, Err: true}, "Looking.\n" + cleanAnswer, openLine + toolLines + lastLine},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

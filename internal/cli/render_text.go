@@ -25,6 +25,10 @@ type textRenderer struct {
 
 func (r *textRenderer) Event(e event.Event) {
 	switch b := e.Body.(type) {
+	case event.Init:
+		if r.view.Err && e.Agent == "" { // the model may take its time; say which one it is
+			r.talk(r.style.dim(opening(b)))
+		}
 	case event.TextDelta:
 		if e.Agent == "" {
 			r.text(b.Text)
@@ -185,6 +189,10 @@ func (r *textRenderer) result(b event.Result) {
 	if r.view.Err {
 		r.err.write(r.style.dim(summary(b)) + "\n")
 	}
+}
+
+func opening(b event.Init) string {
+	return fmt.Sprintf("— %s (%s) · %s · mode %s", escape(b.Persona.ID), escape(b.Persona.Variant), escape(b.Model), escape(b.Mode))
 }
 
 func summary(b event.Result) string {

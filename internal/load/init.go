@@ -86,8 +86,11 @@ func Init(dir string) ([]string, error) {
 }
 
 func exists(there []string) string {
-	if len(there) == 1 {
+	switch n := len(there); {
+	case n == 1:
 		return there[0] + " exists already; nothing was written"
+	case n > 3: // the details hold them all
+		return fmt.Sprintf("%s and %d more files exist already; nothing was written", there[0], n-1)
 	}
 	return strings.Join(there, ", ") + " exist already; nothing was written"
 }
