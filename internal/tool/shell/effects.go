@@ -54,6 +54,9 @@ func effects(rs *root.Set, line string, denied func(abs, real string) bool) tool
 		}
 		f.command(s, use)
 		f.below(s, use)
+		for _, dir := range f.places(s) {
+			f.mentions(line, l, s, use, f.bases(s, use, dir))
+		}
 		for _, r := range s.Redirects {
 			switch {
 			case socket(r.Target.Value):
@@ -197,7 +200,7 @@ func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
 	}
 	var from, to []string
 	for _, o := range use.Operands {
-		if o.Index < 0 || !o.Known || !o.Sure {
+		if o.Index < 0 || !o.Known || !o.Sure || o.Index > 0 && leaving(s.Argv, o.Index) {
 			continue
 		}
 		v := s.Argv[o.Index]
@@ -230,6 +233,9 @@ func (f *finder) into(s *command.Segment, use capability.Use, bases []place) {
 				}
 			}
 			for _, n := range names {
+				if excluded(s.Argv, n) {
+					continue
+				}
 				if !there && !strings.HasPrefix(n, ".") {
 					continue // what it becomes is dir itself
 				}
