@@ -16,7 +16,7 @@ type runCmd struct {
 	Variant  string   `placeholder:"NAME" help:"This variant in place of the active one." complete:"variant"`
 	Override []string `sep:"none" placeholder:"KEY=VALUE" help:"Replace prompt, model, model_params or compaction_prompt. Repeats."`
 	Model    string   `placeholder:"MODEL" help:"A label, role or provider/model in place of the persona's."`
-	MaxTurns int      `placeholder:"N" help:"End after this many turns (exit 5)."`
+	MaxTurns *int     `placeholder:"N" help:"End after this many turns (exit 5)."`
 	ruleFlags
 	FailOnDenied bool `help:"Exit 3 when any call was denied."`
 	DryRun       bool `help:"Show persona, model, tools, rules and sizes, and send nothing."`
@@ -57,12 +57,16 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 	if err := c.check(); err != nil {
 		return app.RunInput{}, err
 	}
-	if c.MaxTurns < 0 {
-		return app.RunInput{}, diag.Usage("--max-turns %d: must be at least 1", c.MaxTurns)
+	turns := 0
+	if c.MaxTurns != nil {
+		turns = *c.MaxTurns
+	}
+	if turns < 0 || c.MaxTurns != nil && turns == 0 {
+		return app.RunInput{}, diag.Usage("--max-turns %d: must be at least 1", turns)
 	}
 	in := app.RunInput{
 		Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant,
-		Model: c.Model, Mode: c.Mode, MaxTurns: c.MaxTurns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
+		Model: c.Model, Mode: c.Mode, MaxTurns: turns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
 		FailOnDenied: c.FailOnDenied, Stdin: untilDone(ctx, s.process.Stdin), StdinTTY: isTerminal(s.process.Stdin),
 	}
 	if len(c.Override) > 0 {
