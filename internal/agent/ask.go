@@ -90,6 +90,7 @@ func (l *Loop) remember(rule string) {
 			l.Notice("rule_not_saved", fmt.Sprintf("the rule %s could not be saved and holds for this run only: %v", rule, err))
 		} else {
 			where = w
+			l.Notice("rule_saved", fmt.Sprintf("%s is always allowed here from now on, as %s says", rule, w))
 		}
 	}
 	if err := l.grow(rule, where); err != nil {

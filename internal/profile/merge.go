@@ -95,9 +95,13 @@ func (e *Effective) raise(l Layer) {
 // lower meets e with a project layer.
 func (e *Effective) lower(l Layer) error {
 	p, q := &e.Profile, l.Profile
-	if q.Mode != "" && lowerMode(q.Mode, p.Mode) {
+	switch {
+	case q.Mode == "":
+	case lowerMode(q.Mode, p.Mode):
 		p.Mode = q.Mode
 		e.note(l, "mode")
+	case lowerMode(p.Mode, q.Mode):
+		e.Notices = append(e.Notices, fmt.Sprintf("%s: mode %s is not taken: a project's file can lower the mode, never raise it", l.origin(), q.Mode))
 	}
 	e.Ask = append(e.Ask, rules(l, "ask", q.Permissions.Ask)...)
 	e.Deny = append(e.Deny, rules(l, "deny", q.Permissions.Deny)...)

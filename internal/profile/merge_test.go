@@ -110,7 +110,7 @@ func TestProjectCanOnlyLower(t *testing.T) {
 			len(p.Prices) != 0 || len(p.Scripts) != 0 || p.Servers["files"].Command != "" {
 			t.Errorf("an untrusted project was heard: %+v", p)
 		}
-		if len(e.Notices) != 1 || !strings.Contains(e.Notices[0], "not trusted") || !strings.Contains(e.Notices[0], "permissions.allow") {
+		if len(e.Notices) != 2 || !strings.Contains(e.Notices[1], "mode yolo is not taken") || !strings.Contains(e.Notices[0], "not trusted") || !strings.Contains(e.Notices[0], "permissions.allow") {
 			t.Errorf("notices: got %q", e.Notices)
 		}
 	}
