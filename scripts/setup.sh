@@ -22,14 +22,6 @@ if ((${#missing[@]})); then
 	apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-bin="$PWD/.cache/bin"
-mkdir -p "$bin"
-tool() { # name, package@version
-	local stamp="$bin/.$1-${2##*@}"
-	[ -x "$bin/$1" ] && [ -e "$stamp" ] && return
-	echo "setup: building $1 ${2##*@}"
-	GOBIN="$bin" go install "$2"
-	touch "$stamp"
-}
-tool cue cuelang.org/go/cmd/cue@v0.17.1
-tool staticcheck honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Both are tools of go.mod: they share what is compiled for larva itself.
+mkdir -p .cache/bin
+go build -o .cache/bin/ cuelang.org/go/cmd/cue honnef.co/go/tools/cmd/staticcheck
