@@ -64,7 +64,7 @@ func TestAgainstBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d lines, %d commands that bash ran", len(ran), executed)
+	t.Logf("COUNT %d lines, %d commands that bash ran", len(ran), executed)
 	if executed < len(ran)*2/3 {
 		t.Error("hardly anything ran: the comparison says nothing")
 	}

@@ -85,7 +85,7 @@ func TestHostileLines(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("hostile lines: %d that a deny rule must hit, %d that no allow rule may match, %d together", len(denied), len(dangerous), len(denied)+len(dangerous))
+	t.Logf("COUNT hostile lines: %d that a deny rule must hit, %d that no allow rule may match, %d together", len(denied), len(dangerous), len(denied)+len(dangerous))
 	if len(denied) < 60 || len(dangerous) < 60 {
 		t.Error("the corpus has shrunk")
 	}
@@ -99,7 +99,7 @@ func TestHarmlessLines(t *testing.T) {
 			t.Errorf("%q: got %s by %s (%s), want allow", line, d.Verdict, d.Stage, d.Reason)
 		}
 	}
-	t.Logf("harmless lines: %d that the same rules must allow", len(harmless))
+	t.Logf("COUNT harmless lines: %d that the same rules must allow", len(harmless))
 	if len(harmless) < 60 {
 		t.Error("the corpus has shrunk")
 	}

@@ -161,7 +161,7 @@ func TestJudgeProperties(t *testing.T) {
 			denied++
 		}
 	}
-	t.Logf("%d lines: %d allowed, %d denied, %d asked in mode default", rounds, allowed, denied, rounds-allowed-denied)
+	t.Logf("COUNT %d generated lines: %d allowed, %d denied, %d asked in mode default", rounds, allowed, denied, rounds-allowed-denied)
 	if allowed < rounds/20 || denied < rounds/20 {
 		t.Error("the generator is one-sided: nothing much was tested")
 	}

@@ -64,7 +64,7 @@ func TestDeleteFromTable(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d deletions from the table, each seen:\n%s", len(names), strings.Join(names, "\n"))
+	t.Logf("COUNT %d deletions from the table, each seen:\n%s", len(names), strings.Join(names, "\n"))
 	if len(names) < 60 {
 		t.Errorf("got %d deletions, want 60 at least", len(names))
 	}
@@ -90,7 +90,7 @@ func TestDeleteFromCUE(t *testing.T) {
 			t.Errorf("without %s CUE still agrees with Check on %d mutants", d.name, len(mutants))
 		}
 	}
-	t.Logf("%d deletions from persona.cue, each seen:\n%s", len(names), strings.Join(names, "\n"))
+	t.Logf("COUNT %d deletions from persona.cue, each seen:\n%s", len(names), strings.Join(names, "\n"))
 	if len(names) < 40 {
 		t.Errorf("got %d deletions, want 40 at least", len(names))
 	}

@@ -111,7 +111,7 @@ func TestDifferential(t *testing.T) {
 			all.count(c, n)
 		}
 	}
-	t.Logf("seed %d, %d workers: %d mutants, %d valid, %d invalid, %d told apart from JSON Schema by the form of an integer; issues: %v",
+	t.Logf("COUNT seed %d, %d workers: %d mutants, %d valid, %d invalid, %d told apart from JSON Schema by the form of an integer; issues: %v",
 		seed, workers, all.valid+all.invalid, all.valid, all.invalid, all.lexical, all.codes)
 	if got := all.valid + all.invalid; got != total {
 		t.Errorf("got %d mutants judged, want %d", got, total)
