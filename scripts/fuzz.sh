@@ -8,7 +8,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' "${@:-internal}" | sort | while read -r file; do
 	for target in $(grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" | cut -d' ' -f2); do
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "./$(dirname "$file")" >"$log" 2>&1 || {
+		go test -vet=off -ldflags='-s -w' -run '^$' -fuzz "^$target\$" -fuzztime "$time" "./$(dirname "$file")" >"$log" 2>&1 || {
 			cat "$log" >&2
 			exit 1
 		}

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 )
 
 type pkg struct {
@@ -29,15 +30,29 @@ type pkg struct {
 
 func main() { os.Exit(run(os.Args[1:])) }
 
+// run checks the systems side by side, each on its own, and reports in order.
 func run(systems []string) int {
+	type report struct {
+		ours int
+		errs []error
+	}
+	reports := make([]report, len(systems))
+	var wg sync.WaitGroup
+	for i, goos := range systems {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			reports[i].ours, reports[i].errs = check(goos)
+		}()
+	}
+	wg.Wait()
 	bad := 0
-	for _, goos := range systems {
-		n, errs := check(goos)
-		for _, err := range errs {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", goos, err)
+	for i, r := range reports {
+		for _, err := range r.errs {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", systems[i], err)
 		}
-		fmt.Printf("%s: %d packages of ours, %d errors\n", goos, n, len(errs))
-		bad += len(errs)
+		fmt.Printf("%s: %d packages of ours, %d errors\n", systems[i], r.ours, len(r.errs))
+		bad += len(r.errs)
 	}
 	if bad > 0 {
 		return 1
