@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
 )
@@ -30,13 +32,14 @@ func (c exportCmd) Run(s *session) error {
 	case len(ids) == 0:
 		return diag.Usage("expected --all, --id or ids").WithHint("larva export --all")
 	}
-	buf := []byte(nil)
+	var held blocks
 	if s.json() {
-		buf = append(buf, `{"data":[`...)
+		held.last = append(held.last, `{"data":[`...)
 	}
 	n := 0
 	err := s.app.Export(ids, func(o *spec.Object) error {
-		buf = s.appendExport(buf, o, n)
+		held.last = s.appendExport(held.last, o, n)
+		held.turn()
 		n++
 		return nil
 	})
@@ -44,10 +47,36 @@ func (c exportCmd) Run(s *session) error {
 		return err
 	}
 	if s.json() {
-		buf = append(buf, "]}\n"...)
+		held.last = append(held.last, "]}\n"...)
 	}
-	_, err = s.out.Write(buf)
-	return err
+	return held.write(s.out)
+}
+
+// blocks hold much text without copying it as it grows.
+type blocks struct {
+	full [][]byte
+	last []byte
+}
+
+// blockSize is large beside one persona and small beside the heap.
+const blockSize = 1 << 20
+
+// turn begins a new block where the last one is full.
+func (b *blocks) turn() {
+	if len(b.last) < blockSize*7/8 {
+		return
+	}
+	b.full = append(b.full, b.last)
+	b.last = make([]byte, 0, blockSize)
+}
+
+func (b *blocks) write(w io.Writer) error {
+	for _, block := range append(b.full, b.last) {
+		if _, err := w.Write(block); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // appendExport keeps the result back as bytes: a later persona may fail, and
