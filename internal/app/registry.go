@@ -1,8 +1,10 @@
 package app
 
 import (
+	"errors"
 	"slices"
 
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/registry"
 	"larva.dev/larva/internal/spec"
 )
@@ -13,7 +15,21 @@ func (a *App) Resolve(id, variant string, overrides *spec.Object) (*spec.Object,
 	if err != nil {
 		return nil, err
 	}
-	return r.Resolve(id, variant, overrides)
+	o, err := r.Resolve(id, variant, overrides)
+	return o, hintShipped(id, err)
+}
+
+// hintShipped tells where an id is that the registry has not: run knows the
+// shipped personas, the registry's own verbs do not.
+func hintShipped(id string, err error) error {
+	var e *diag.Error
+	if !errors.As(err, &e) || e.Code != diag.PersonaNotFound {
+		return err
+	}
+	if _, miss := shipped(id, ""); miss == nil {
+		e.WithHint("%s is shipped with larva and not registered: larva run %s takes it as it is", id, id)
+	}
+	return err
 }
 
 // List gives the active variants, sorted by id.
