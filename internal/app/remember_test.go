@@ -26,6 +26,17 @@ func testApp(t *testing.T) (*App, where) {
 	return a, p
 }
 
+// plant writes a file and the directories above it.
+func plant(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // awkward are rules that a TOML string has to escape.
 var awkward = []string{"bash(git status *)", `bash(echo "a\b")`, "edit(src/ü x.go)", "bash(printf 'a\tb')"}
 
@@ -44,12 +55,7 @@ func TestRememberKeepsEveryRuleAndWhatElseIsThere(t *testing.T) {
 			a, p := testApp(t)
 			path := p.privateFile()
 			if before != "" {
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				plant(t, path, before)
 			}
 			for _, rule := range append(slices.Clone(awkward), awkward[0]) {
 				if _, err := a.remember(context.Background(), p, rule); err != nil {
@@ -89,12 +95,7 @@ func TestRememberLeavesAnUnknownLayoutAlone(t *testing.T) {
 			t.Parallel()
 			a, p := testApp(t)
 			path := p.privateFile()
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			plant(t, path, before)
 			if _, err := a.remember(context.Background(), p, "bash(ls *)"); err == nil {
 				t.Error("got nil, want an error that the file was left as it is")
 			}
@@ -146,13 +147,7 @@ func TestCommonDirIsTheSameForAllWorktrees(t *testing.T) {
 		"main/.git/worktrees/wt/commondir": "../..\n",
 		"wt/.git":                          "gitdir: " + filepath.Join(dir, "main/.git/worktrees/wt") + "\n",
 	} {
-		at := filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		plant(t, filepath.Join(dir, path), text)
 	}
 	a, b := commonDir(filepath.Join(dir, "main")), commonDir(filepath.Join(dir, "wt"))
 	if a != b || filepath.Base(a) != ".git" {
