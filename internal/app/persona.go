@@ -14,7 +14,6 @@ import (
 type chosen struct {
 	spec    *spec.Object // materialised, with its digest
 	variant string
-	from    string // registry, project, shipped, or the file
 	notices []string
 }
 
@@ -67,7 +66,7 @@ func (a *App) personaFile(ctx context.Context, p where, ref, variant string) (ch
 	if err != nil {
 		return chosen{}, err
 	}
-	return chosen{spec: s, variant: name, from: it.File, notices: []string{
+	return chosen{spec: s, variant: name, notices: []string{
 		"running " + p.rel(it.File) + " by path: it is not taken from the registry"}}, nil
 }
 
@@ -141,7 +140,7 @@ func projectChoice(sources []sourceItem, id, variant string) (ofProject, error) 
 			}
 			return ofProject{}, nil
 		}
-		o.spec, o.variant, o.from = spec, name, "project"
+		o.spec, o.variant = spec, name
 		return o, nil
 	}
 	return ofProject{}, nil
@@ -182,7 +181,7 @@ func (a *App) registered(id, variant string) (chosen, error) {
 		name = info.Active
 	}
 	s, err := r.Resolve(id, variant, nil)
-	return chosen{spec: s, variant: name, from: "registry"}, err
+	return chosen{spec: s, variant: name}, err
 }
 
 // shipped takes a persona that comes with the binary.
@@ -196,7 +195,7 @@ func shipped(id, variant string) (chosen, error) {
 		names = append(names, one.ID)
 		if one.ID == id {
 			s, name, err := variantOf(id, one, nil, variant)
-			return chosen{spec: s, variant: name, from: "shipped"}, err
+			return chosen{spec: s, variant: name}, err
 		}
 	}
 	return chosen{}, diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id).

@@ -93,7 +93,7 @@ type Result struct {
 const (
 	defaultMaxOutput = 1 << 20
 	// defaultGrace bounds how long a forgotten background child can hold up a
-	// call (contracts: "WaitDelay").
+	// call: long enough for a last line of output, too short to be felt as a hang.
 	defaultGrace = 2 * time.Second
 	// termGrace is what a program gets to tidy up between SIGTERM and SIGKILL:
 	// enough to remove a lock file, too short to be felt after Ctrl-C.
