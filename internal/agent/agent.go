@@ -76,6 +76,11 @@ type Loop struct {
 	Servers []string // MCP servers, for init
 	Skills  []string // for init
 
+	// History is the conversation so far, of a resumed session: the run goes on
+	// behind it. Source is then resume or fork, "" means startup.
+	History []model.Message
+	Source  string
+
 	// Opening is told right after init: what a person should know before the
 	// run does anything.
 	Opening []string
@@ -128,6 +133,9 @@ func (l *Loop) emitLocked(b event.Body) {
 		l.Emit(event.Event{Seq: l.seq, Time: l.now(), Agent: l.Agent, Body: b})
 	}
 }
+
+// Tell says an event on behalf of a plug-in.
+func (l *Loop) Tell(b event.Body) { l.emit(b) }
 
 // Notice tells the person something, a retry of the model say; it stands in
 // the result too. Code is a word for programs, "" where there is none.

@@ -15,11 +15,13 @@ import (
 // when that ends, and does not call the loop. Name in an answer says who
 // spoke: it stands in tags, notices and decisions.
 //
-// The two points around compaction come with compaction.
+// Where a hook, say, also wants to be seen in the stream it tells so itself,
+// through Loop.Tell.
 type Points struct {
-	// SessionStart runs once a run, after init and before Prompt. Context is
-	// put before the prompt, Halt ends the run, Block is ignored.
-	SessionStart []func(context.Context) Said
+	// SessionStart runs once a run, after init and before Prompt; source is
+	// startup, resume or fork. Context is put before the prompt, Halt ends the
+	// run, Block is ignored.
+	SessionStart []func(ctx context.Context, source string) Said
 	// Prompt gets what the person typed. Context is put behind it; Block ends
 	// the run before the prompt is sent (blocked), Halt too (hook_stopped).
 	Prompt []func(ctx context.Context, prompt string) Said
@@ -32,6 +34,21 @@ type Points struct {
 	// allow for questions that an allow rule could answer and for the last
 	// resort ("default").
 	PermissionAsked []func(context.Context, tool.Call, event.Question) *Reply
+	// BeforeRun gets a permitted call just before it runs: what undo needs is
+	// kept here. An error refuses the call. done, where it is not nil, is called
+	// once with the call's result.
+	BeforeRun []func(context.Context, tool.Call, tool.Effects) (done func(context.Context, tool.Result), err error)
+	// BeforeCompact runs before a summary is asked for; trigger is auto or
+	// manual. Block keeps the conversation as it is, Context is added to what
+	// the summary is told to keep.
+	BeforeCompact []func(ctx context.Context, trigger string) Said
+	// AfterCompact gets the summary that has taken the conversation's place.
+	AfterCompact []func(ctx context.Context, trigger, summary string)
+	// StopFailure runs where the model's service ended the run.
+	StopFailure []func(ctx context.Context, message string)
+	// Notify runs when a person is asked or told something that they may have
+	// to come back for. It must not hold up the run.
+	Notify []func(ctx context.Context, message string)
 	// AfterTool gets a call that ran, with its result, failed ones too.
 	AfterTool []func(context.Context, tool.Call, tool.Result) After
 	// Stop runs when the model has ended its turn by itself. Block sends its

@@ -19,7 +19,7 @@ func TestPointsAreCalledInOrder(t *testing.T) {
 	add := func(s string) { log = append(log, s) }
 	h := newLoop(t, model1(says("", call("a", "read", `{}`), call("b", "edit", `{}`)), says("ok")), look(), change())
 	h.Points = Points{
-		SessionStart:    []func(context.Context) Said{func(context.Context) Said { add("start"); return Said{} }},
+		SessionStart:    []func(context.Context, string) Said{func(context.Context, string) Said { add("start"); return Said{} }},
 		Prompt:          []func(context.Context, string) Said{func(_ context.Context, p string) Said { add("prompt " + p); return Said{} }},
 		BeforeTool:      []func(context.Context, tool.Call) Before{func(_ context.Context, c tool.Call) Before { add("before " + c.ID); return Before{} }},
 		PermissionAsked: []func(context.Context, tool.Call, event.Question) *Reply{func(_ context.Context, c tool.Call, q event.Question) *Reply { add("asked " + c.ID + q.ID); return nil }},
@@ -38,7 +38,7 @@ func TestContextReachesTheModelInItsBlocks(t *testing.T) {
 	t.Parallel()
 	m := model1(says("", call("a", "read", `{}`)), says("ok"))
 	h := newLoop(t, m, look())
-	h.Points.SessionStart = append(h.Points.SessionStart, func(context.Context) Said { return Said{Name: "s", Context: "first"} })
+	h.Points.SessionStart = append(h.Points.SessionStart, func(context.Context, string) Said { return Said{Name: "s", Context: "first"} })
 	h.Points.Prompt = append(h.Points.Prompt, func(context.Context, string) Said { return Said{Name: "p", Context: "behind"} })
 	h.Points.BeforeTool = append(h.Points.BeforeTool, func(context.Context, tool.Call) Before { return Before{Name: "b", Context: "about"} })
 	h.Points.AfterTool = append(h.Points.AfterTool, func(context.Context, tool.Call, tool.Result) After {
@@ -193,7 +193,7 @@ func TestHalts(t *testing.T) {
 		starts int
 		turns  int
 	}{
-		{"session start", func(p *Points) { p.SessionStart = append(p.SessionStart, func(context.Context) Said { return said }) }, event.StopHookStopped, 0, 0},
+		{"session start", func(p *Points) { p.SessionStart = append(p.SessionStart, func(context.Context, string) Said { return said }) }, event.StopHookStopped, 0, 0},
 		{"prompt", func(p *Points) { p.Prompt = append(p.Prompt, func(context.Context, string) Said { return said }) }, event.StopHookStopped, 0, 0},
 		{"prompt blocked", func(p *Points) {
 			p.Prompt = append(p.Prompt, func(context.Context, string) Said { return Said{Block: "no"} })

@@ -117,7 +117,7 @@ func (r *run) open(ctx context.Context, prompt string) end {
 	text := prompt
 	var before, behind []note
 	for _, f := range r.Points.SessionStart {
-		s := f(ctx)
+		s := f(ctx, r.source())
 		if s.Halt != "" {
 			return r.halts(s.Name, s.Halt)
 		}
@@ -233,6 +233,14 @@ func (r *run) stopPoints(ctx context.Context) end {
 	r.say(model.Block{Text: text})
 	r.emit(event.User{Text: text})
 	return end{}
+}
+
+// source is why the session begins, for SessionStart.
+func (l *Loop) source() string {
+	if l.Source == "" {
+		return "startup"
+	}
+	return l.Source
 }
 
 func (r *run) halts(name, reason string) end {

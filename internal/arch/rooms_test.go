@@ -35,9 +35,15 @@ var rooms = map[string]string{
 	"permission": "tool event command capability profile spec nearest",
 	"agent":      "tool model event permission words",
 
+	// engines behind tools
+	"sandbox": "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
+
 	// plug-ins
 	"tool/file":  "tool root words",
-	"tool/shell": "tool root words",
+	"tool/shell": "tool root sandbox words",
+	"tool/talk":  "tool words", // tools that touch nothing outside the run
+	"hook":       "agent tool permission words",
+	"session":    "event model tool replace words", // model: a log becomes a conversation again
 
 	// front
 	"app": "*",
@@ -52,11 +58,12 @@ var owners = map[string]string{
 	"cuelang.org/go":                   "internal/load scripts/gen",
 	"github.com/alecthomas/kong":       "internal/cli scripts/bench/bare", // bare: what start-up is compared with
 	"charm.land/":                      "internal/cli",
+	"github.com/landlock-lsm":          "internal/sandbox",
 	"os/exec":                          "internal/proc scripts/types scripts/bench",
 	"mvdan.cc/sh/v3":                   "internal/command",
 	"github.com/anthropics":            "internal/model/anthropic",
 	"github.com/openai":                "internal/model/openai",
-	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app",
+	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app internal/session",
 	"go.yaml.in/yaml":                  "internal/load",
 	"github.com/pelletier/go-toml":     "internal/load",
 	"github.com/google/jsonschema-go":  "internal/agent",
@@ -67,7 +74,7 @@ var owners = map[string]string{
 	"log":                              "", // talk goes through events and diag
 	"github.com/aymanbagabas/go-udiff": "internal/app",
 	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest scripts/bench",
+	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest internal/hook internal/sandbox scripts/bench",
 }
 
 // noOS are rooms that never touch the machine.

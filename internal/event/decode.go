@@ -60,6 +60,10 @@ func decodeBody(name string, line []byte) (Body, error) {
 		return into[ToolStart](line)
 	case "tool_end":
 		return into[ToolEnd](line)
+	case "hook":
+		return into[Hook](line)
+	case "compacted":
+		return into[Compacted](line)
 	case "usage":
 		return into[Spent](line)
 	case "notice":

@@ -145,9 +145,11 @@ type (
 		Sandbox   string     `json:"sandbox"`
 		Cwd       string     `json:"cwd"`
 	}
-	// User is the prompt as sent.
+	// User is the prompt as sent. Generated marks text that no person typed: a
+	// hook's feedback, a summary, a repair turn.
 	User struct {
-		Text string `json:"text"`
+		Text      string `json:"text"`
+		Generated bool   `json:"generated,omitempty"`
 	}
 	// TextDelta and ThinkingDelta are streamed only.
 	TextDelta struct {
@@ -161,12 +163,26 @@ type (
 	Assistant struct {
 		Text  string `json:"text"`
 		Calls []Call `json:"calls"`
+		// Parts gives the answer block by block where text and calls alone could
+		// not be replayed: a provider's own blocks, or several texts.
+		Parts []Part `json:"parts,omitempty"`
 	}
-	// Call is a tool call as the model wrote it; Input is null when it was no JSON.
+	// Part is one block of an answer; exactly one of Text, Call (a call's id)
+	// and Raw is set.
+	Part struct {
+		Text     string          `json:"text,omitempty"`
+		Call     string          `json:"call,omitempty"`
+		Provider string          `json:"provider,omitempty"` // of Raw
+		Raw      json.RawMessage `json:"raw,omitempty"`
+	}
+	// Call is a tool call as the model wrote it; Input is null when it was no
+	// JSON, Broken is then what it wrote. Extra is replayed to its provider.
 	Call struct {
-		ID    string          `json:"id"`
-		Tool  string          `json:"tool"`
-		Input json.RawMessage `json:"input"`
+		ID     string          `json:"id"`
+		Tool   string          `json:"tool"`
+		Input  json.RawMessage `json:"input"`
+		Broken string          `json:"broken,omitempty"`
+		Extra  json.RawMessage `json:"extra,omitempty"`
 	}
 	// Permission is a question and its answer, or a refusal.
 	Permission struct {
@@ -190,6 +206,28 @@ type (
 		MS       int64     `json:"ms"`
 		Bytes    int       `json:"bytes"`
 		Fault    string    `json:"fault,omitempty"` // unknown_tool, invalid_json, invalid_arguments
+		Images   []Image   `json:"images,omitempty"`
+	}
+	// Image is what a result showed the model; its bytes are not in the stream.
+	Image struct {
+		MediaType string `json:"media_type"`
+		Bytes     int    `json:"bytes"`
+	}
+	// Hook is said when a hook has run. Effect is allow, deny, ask, block, halt,
+	// rewrite, context, error or none; Exit is -1 where there is no exit code.
+	Hook struct {
+		Event  string `json:"event"`
+		Name   string `json:"name"`
+		Exit   int    `json:"exit"`
+		Effect string `json:"effect"`
+		MS     int64  `json:"ms"`
+	}
+	// Compacted is said when a summary has taken the place of the conversation;
+	// Before and After are tokens, estimated.
+	Compacted struct {
+		Before  int    `json:"before"`
+		After   int    `json:"after"`
+		Summary string `json:"summary,omitempty"`
 	}
 	// Spent is the "usage" event, one a request.
 	Spent struct {
@@ -257,6 +295,8 @@ func (Assistant) Type() string     { return "assistant" }
 func (Permission) Type() string    { return "permission" }
 func (ToolStart) Type() string     { return "tool_start" }
 func (ToolEnd) Type() string       { return "tool_end" }
+func (Hook) Type() string          { return "hook" }
+func (Compacted) Type() string     { return "compacted" }
 func (Spent) Type() string         { return "usage" }
 func (Notice) Type() string        { return "notice" }
 func (Fault) Type() string         { return "error" }

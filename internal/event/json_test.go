@@ -25,7 +25,7 @@ var lines = []struct {
 	{"text_delta", TextDelta{Text: "ä"}, `"type":"text_delta","text":"ä"}`},
 	{"thinking_delta", ThinkingDelta{Text: "hm"}, `"type":"thinking_delta","text":"hm"}`},
 	{"assistant", Assistant{Text: "t"}, `"type":"assistant","text":"t","calls":[]}`},
-	{"assistant calls", Assistant{Calls: []Call{{"c1", "bash", json.RawMessage(`{"command":"a && b"}`)}, {"c2", "read", nil}, {"c3", "read", json.RawMessage(`{"pa`)}}},
+	{"assistant calls", Assistant{Calls: []Call{{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"a && b"}`)}, {ID: "c2", Tool: "read"}, {ID: "c3", Tool: "read", Input: json.RawMessage(`{"pa`)}}},
 		`"type":"assistant","text":"","calls":[{"id":"c1","tool":"bash","input":{"command":"a && b"}},{"id":"c2","tool":"read","input":null},{"id":"c3","tool":"read","input":null}]}`},
 	{"permission", Permission{ID: "c1", Decision: Decision{Tool: "bash", Input: json.RawMessage(`{}`), Verdict: Ask, Stage: StageDefault, Reason: "r"}},
 		`"type":"permission","id":"c1","decision":{"tool":"bash","input":{},"verdict":"ask","stage":"default","rule":"","origin":"","reason":"r","segments":[]}}`},

@@ -32,6 +32,7 @@ type Block struct {
 	Text   string
 	Call   *Call
 	Result *Result
+	Image  *tool.Image // in a user message, what a mention attached
 	// Raw is a provider's own block (thinking, redacted, unknown fields),
 	// replayed unchanged to the provider that sent it and to no other.
 	Raw *Raw
@@ -54,6 +55,7 @@ type Result struct {
 	Tool    string
 	Output  string
 	IsError bool
+	Images  []tool.Image
 }
 
 // Raw is an opaque block of one provider.

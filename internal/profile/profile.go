@@ -51,15 +51,22 @@ type Hooks struct {
 	Hooks   []Hook `json:"hooks"`
 }
 
-// Hook is a shell command or a prompt at a point of the loop.
+// Hook is a shell command, a prompt or a web request at a point of the loop.
 type Hook struct {
-	Type    string  `json:"type"` // command | prompt
-	Command string  `json:"command,omitempty"`
-	Prompt  string  `json:"prompt,omitempty"`
-	Model   string  `json:"model,omitempty"`
-	If      string  `json:"if,omitempty"`
-	Timeout float64 `json:"timeout,omitempty"` // seconds
-	OnError string  `json:"on_error,omitempty"`
+	Type           string            `json:"type"` // command | prompt | http
+	Command        string            `json:"command,omitempty"`
+	Args           []string          `json:"args,omitempty"` // given: Command is a program, not a shell line
+	Prompt         string            `json:"prompt,omitempty"`
+	Model          string            `json:"model,omitempty"`
+	URL            string            `json:"url,omitempty"`
+	Headers        map[string]string `json:"headers,omitempty"` // values may hold $VAR of AllowedEnvVars
+	AllowedEnvVars []string          `json:"allowedEnvVars,omitempty"`
+	If             string            `json:"if,omitempty"`
+	Timeout        float64           `json:"timeout,omitempty"` // seconds
+	Once           bool              `json:"once,omitempty"`
+	Async          bool              `json:"async,omitempty"`
+	StatusMessage  string            `json:"statusMessage,omitempty"`
+	OnError        string            `json:"on_error,omitempty"`
 }
 
 // Server is an MCP server.
@@ -99,11 +106,13 @@ type Limits struct {
 	Tokens      *int64   `json:"tokens,omitempty"`
 }
 
-// Price in USD a million tokens.
+// Price in USD a million tokens, and what the model can hold.
 type Price struct {
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
 	Cached float64 `json:"cached,omitempty"`
+	// Window is the model's context window in tokens, 0: not said.
+	Window int `json:"window,omitempty"`
 }
 
 // Scenario is the script of a script model.

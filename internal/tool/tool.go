@@ -38,6 +38,17 @@ type Result struct {
 	Output  string
 	IsError bool
 	Fault   string // unknown_tool, invalid_json, invalid_arguments; "" for a call that ran
+	// Images are shown to the model beside the text.
+	Images []Image
+	// Raw is the whole output where Output is only a part of it; the loop keeps
+	// it for raw_output. nil: Output is all there is.
+	Raw []byte
+}
+
+// Image is a picture in a result.
+type Image struct {
+	MediaType string // image/png, image/jpeg, image/gif, image/webp
+	Data      []byte
 }
 
 // Fail is a failed result.
@@ -54,6 +65,11 @@ type Effects struct {
 	Touches  bool   // false for tools that touch nothing outside the run (todo_write, ask_user): they need nothing
 	Command  string // the shell line, for bash
 	Paths    []Path
+	// Saves are further files, absolute, that undo keeps before the call runs;
+	// paths that are written need not be named here again.
+	Saves []string
+	// Unwalled says that a shell line asks to run outside the sandbox.
+	Unwalled bool
 	// Subject is what a rule's pattern is matched against where there is
 	// neither a path nor a command: "domain:go.dev", a persona id, a skill name.
 	Subject string

@@ -1,0 +1,2 @@
+// Package talk holds tools that touch nothing outside the run.
+package talk
