@@ -70,6 +70,9 @@ type Decision struct {
 	Unanswered bool `json:"unanswered,omitempty"`
 	// Reasons keeps every reason of the winning step, the named one first.
 	Reasons []string `json:"reasons,omitempty"`
+	// Judgeable marks a question that a model may answer in mode auto. It is
+	// not printed: what is read back from a file is never judgeable.
+	Judgeable bool `json:"-"`
 }
 
 // Denial is a refused call in a run's result. Agent is "" for the main one.
@@ -84,6 +87,9 @@ type Question struct {
 	ID        string
 	Decision  Decision
 	Suggested string
+	// Rules are all that an "always" stores: one for each part of a shell line
+	// that asked. The first is Suggested; nil where there is none.
+	Rules []string
 	// NoAlways hides "always": an allow rule could not answer this question.
 	NoAlways bool
 }
