@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/frame"
 	"larva.dev/larva/internal/tool"
 )
 
@@ -93,7 +94,7 @@ func (l *Loop) start(ctx context.Context, j *job) bool {
 		return false
 	}
 	if h := l.isHalted(); h != nil {
-		j.result = stopped("the hook " + attribute(h.name) + " ended the run")
+		j.result = stopped("the hook " + frame.Attribute(h.name) + " ended the run")
 		return false
 	}
 	if ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/frame"
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/tool"
 )
@@ -83,7 +84,7 @@ func (l *Loop) before(ctx context.Context, spec tool.Spec, j *Judged) {
 		if b.Input != nil {
 			input, fault := l.validate(spec, b.Input)
 			if fault != nil {
-				fault.Output = fmt.Sprintf("The hook %s rewrote this call and the rewrite is refused. %s", attribute(b.Name), fault.Output)
+				fault.Output = fmt.Sprintf("The hook %s rewrote this call and the rewrite is refused. %s", frame.Attribute(b.Name), fault.Output)
 				j.Fault = fault
 				return
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/frame"
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/tool"
 )
@@ -123,39 +124,7 @@ func appendNotes(s string, notes []note) string {
 	return s
 }
 
-func (n note) block() string {
-	return "<" + n.tag + ` source="` + attribute(n.name) + "\">\n" +
-		strings.TrimRight(unclosable(n.tag, n.text), "\n") + "\n</" + n.tag + ">"
-}
-
-// unclosable keeps text from opening or closing a block of this tag: models
-// are lenient readers, so the tag is broken in any case and spacing.
-func unclosable(tag, text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '<' && startsTag(text[i+1:], tag) {
-			b.WriteString("&lt;")
-			continue
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
-}
-
-func startsTag(rest, tag string) bool {
-	rest = strings.TrimLeft(rest, "/ \t\r\n")
-	return len(rest) >= len(tag) && strings.EqualFold(rest[:len(tag)], tag)
-}
-
-// attribute keeps a name inside its quotes and on its line.
-func attribute(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`"<>`, r) {
-			return '_'
-		}
-		return r
-	}, s)
-}
+func (n note) block() string { return frame.Block(n.tag, "source", n.name, n.text) }
 
 const (
 	tagContext  = "hook-context"

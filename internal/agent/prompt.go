@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"time"
+
+	"larva.dev/larva/internal/frame"
 )
 
 // safety is the short section that every persona runs under.
@@ -23,11 +25,20 @@ type Surroundings struct {
 	Platform string // GOOS/GOARCH
 	GitRoot  string // "" outside a repository
 	Mode     string
-	Date     time.Time
+	// Instructions are the person's and the project's instruction files.
+	Instructions []Instruction
+	// Sandbox says in a sentence what walls commands in, "" for nothing. It
+	// names no path of this one run, so that the prompt stays the same.
+	Sandbox string
+	Date    time.Time
 }
 
+// Instruction is one instruction file.
+type Instruction struct{ Source, Text string }
+
 // System is the whole system prompt: the persona's prompt first and verbatim,
-// then the safety section, the surroundings, and the date last, so that
+// then the safety section, the surroundings, instruction files, the sandbox,
+// and the date last, so that
 // everything before it stays the same from day to day for a prompt cache.
 func System(persona string, s Surroundings) string {
 	var b strings.Builder
@@ -41,6 +52,12 @@ func System(persona string, s Surroundings) string {
 		git = plainLine(s.GitRoot)
 	}
 	b.WriteString("\n<env>\nWorking directory: " + plainLine(s.Cwd) + "\nGit root: " + git + "\nPlatform: " + s.Platform + "\n</env>\n")
+	for _, i := range s.Instructions {
+		b.WriteString("\n" + frame.Block("instructions", "source", i.Source, i.Text) + "\n")
+	}
+	if s.Sandbox != "" {
+		b.WriteString("\n" + s.Sandbox + "\n")
+	}
 	b.WriteString("\nToday is " + s.Date.Format("2006-01-02") + ".\n")
 	return b.String()
 }

@@ -1,7 +1,7 @@
 package arch
 
 // words know no room of the house but each other where a line says so.
-const words = "spec profile capability command event diag proc nearest"
+const words = "spec profile capability command event diag proc nearest frame"
 
 // rooms lists, for each room, the rooms that it may import. A room that is
 // not listed may not exist. "words" stands for the list above.
@@ -16,6 +16,7 @@ var rooms = map[string]string{
 	"diag":       "",
 	"proc":       "",
 	"tool":       "capability",
+	"frame":      "",     // text from outside in a block that it cannot close
 	"root":       "tool", // which paths lie in a run's roots; states them as tool.Path
 
 	"replace": "", // a whole file in one step, for the two rooms that write small files of ours
@@ -43,6 +44,7 @@ var rooms = map[string]string{
 	"tool/shell": "tool root sandbox words",
 	"tool/talk":  "tool words", // tools that touch nothing outside the run
 	"hook":       "agent tool permission words",
+	"prompt":     "words",                          // what stands around a persona's prompt: instruction files, mentions
 	"session":    "event model tool replace words", // model: a log becomes a conversation again
 
 	// front
