@@ -81,6 +81,10 @@ type Loop struct {
 	History []model.Message
 	Source  string
 
+	// Attach gives what a typed prompt mentions: text that is put behind it, and
+	// images. It may use Call. nil: nothing.
+	Attach func(ctx context.Context, typed string) (string, []tool.Image)
+
 	// Opening is told right after init: what a person should know before the
 	// run does anything.
 	Opening []string

@@ -137,8 +137,19 @@ func (r *run) open(ctx context.Context, prompt string) end {
 	if first := appendNotes("", before); first != "" {
 		text = first + "\n\n" + text
 	}
+	blocks := []model.Block{{}}
+	if r.Attach != nil {
+		more, images := r.Attach(ctx, prompt)
+		if more != "" {
+			text += "\n\n" + more
+		}
+		for i := range images {
+			blocks = append(blocks, model.Block{Image: &images[i]})
+		}
+	}
 	text = appendNotes(text, behind)
-	r.say(model.Block{Text: text})
+	blocks[0].Text = text
+	r.say(blocks...)
 	r.emit(event.User{Text: text})
 	return end{}
 }

@@ -15,6 +15,7 @@ import (
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/tool"
 )
 
 // maxPrompt bounds what is read from stdin: more than any context window.
@@ -171,6 +172,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, err
 		Session:      event.NewSessionID(time.Now()),
 		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
 	}
+	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
 	if limits.MaxParallel != nil {
 		l.MaxParallel = *limits.MaxParallel
 	}

@@ -37,6 +37,8 @@ type stand struct {
 	shell   *shell.Shell
 	route   profile.Route
 	notices []string
+	// instructions stand in the system prompt.
+	instructions []agent.Instruction
 }
 
 // about is what a stand is built from.
@@ -88,6 +90,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 	if s.policy, err = a.policy(s); err != nil {
 		return nil, err
 	}
+	s.instruct()
 	s.tools = &tool.Registry{}
 	if err := s.tools.Add(file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})...); err != nil {
 		return nil, err
@@ -161,9 +164,6 @@ func (s *stand) laterRole() error {
 	}
 	if role.Effort != "" {
 		unused = append(unused, "effort")
-	}
-	if role.Context == "minimal" {
-		unused = append(unused, "context")
 	}
 	if len(unused) > 0 {
 		s.notices = append(s.notices, field+": "+strings.Join(unused, ", ")+" has no effect in this version")
@@ -262,7 +262,7 @@ func real(path string) string {
 // system is the whole system prompt.
 func (s *stand) system(now time.Time) string {
 	return agent.System(s.persona.Prompt, agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Mode: s.mode(), Date: now})
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Mode: s.mode(), Instructions: s.instructions, Date: now})
 }
 
 func (s *stand) gitRoot() string {

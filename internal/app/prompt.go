@@ -1,0 +1,99 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"larva.dev/larva/internal/agent"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/frame"
+	"larva.dev/larva/internal/prompt"
+	"larva.dev/larva/internal/tool"
+)
+
+// maxListed is how many names of a mentioned directory the model reads.
+const maxListed = 200
+
+// instruct reads the instruction files, unless there is no persona to
+// instruct or its role wants a minimal context.
+func (s *stand) instruct() {
+	if s.persona == nil || s.eff.Profile.Roles[s.route.Role].Context == "minimal" {
+		return
+	}
+	files, notices := prompt.Instructions(prompt.Search{Config: s.at.config, Dirs: s.at.dirs, Denied: s.policy.ReadDenied, Name: s.at.rel})
+	for _, f := range files {
+		s.instructions = append(s.instructions, agent.Instruction{Source: f.Source, Text: f.Text})
+	}
+	s.notices = append(s.notices, notices...)
+}
+
+// attach reads what a prompt mentions, through the loop like any call: rules
+// and hooks hold for it, and what is read counts as read. A mention that may
+// not be read stays prose, and the person is told.
+func (s *stand) attach(ctx context.Context, l *agent.Loop, typed string) (string, []tool.Image) {
+	var parts []string
+	var images []tool.Image
+	for i, m := range prompt.Mentions(typed) {
+		info, err := os.Stat(s.roots.Resolve(m.Path, false).Real)
+		if err != nil {
+			continue // prose
+		}
+		name, input := "read", map[string]any{"path": m.Path}
+		if info.IsDir() {
+			name, input = "glob", map[string]any{"path": m.Path, "pattern": "*"}
+		} else if m.From > 0 {
+			input["offset"], input["limit"] = m.From, m.To-m.From+1
+		}
+		data, err := json.Marshal(input)
+		if err != nil {
+			continue
+		}
+		c := tool.Call{ID: fmt.Sprintf("mention_%d", i+1), Tool: name, Input: data}
+		if why := mayAttach(l, l.Judge(ctx, c)); why != "" {
+			l.Notice("mention", "@"+m.Path+" is not attached: "+why)
+			continue
+		}
+		r := l.Call(ctx, c)
+		if r.IsError {
+			l.Notice("mention", "@"+m.Path+" is not attached: "+firstLine(r.Output))
+			continue
+		}
+		images = append(images, r.Images...)
+		tag, text := "file", r.Output
+		if info.IsDir() {
+			tag, text = "directory", firstLines(r.Output, maxListed)
+		}
+		parts = append(parts, frame.Block(tag, "path", m.Path, text))
+	}
+	return strings.Join(parts, "\n\n"), images
+}
+
+// mayAttach says why a mention is not read, "" where it is. What would have to
+// be asked is asked where there is a person.
+func mayAttach(l *agent.Loop, j agent.Judged) string {
+	switch {
+	case j.Fault != nil:
+		return firstLine(j.Fault.Output)
+	case j.Decision.Verdict == event.Allow, j.Decision.Verdict == event.Ask && l.Ask != nil:
+		return ""
+	}
+	return cmp.Or(j.Decision.Reason, "it is refused")
+}
+
+func firstLine(s string) string { return firstLines(s, 1) }
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitN(s, "\n", n+1)
+	if len(lines) > n {
+		rest := 1 + strings.Count(lines[n], "\n")
+		lines = lines[:n]
+		if n > 1 {
+			lines = append(lines, fmt.Sprintf("(%d more)", rest))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
