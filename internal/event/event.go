@@ -99,6 +99,9 @@ type Answer struct {
 	Allow    bool   `json:"allow"`
 	Always   bool   `json:"always,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
+	// Mode is what a yes to exit_plan_mode goes on with: default (also "") or
+	// accept-edits. It means nothing elsewhere.
+	Mode string `json:"mode,omitempty"`
 }
 
 // Event is one line of the stream. Body is one of the structs below; its

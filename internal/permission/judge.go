@@ -58,9 +58,11 @@ func (p *Policy) Judge(c tool.Call, eff tool.Effects, hook HookSays) event.Decis
 		}
 	}
 	var all []finding
-	for _, o := range outcomes {
+	d.Judgeable = d.Verdict == event.Ask
+	for i, o := range outcomes {
 		if o.verdict == d.Verdict {
 			all = append(all, o.found...)
+			d.Judgeable = d.Judgeable && p.judgeable(units[i], o)
 		}
 	}
 	order := map[event.Verdict][]event.Stage{event.Deny: refusalOrder, event.Ask: questionOrder, event.Allow: allowOrder}[d.Verdict]

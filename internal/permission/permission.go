@@ -9,8 +9,8 @@ import (
 	"larva.dev/larva/internal/spec"
 )
 
-// The modes of a run. Any other word is judged as Default; auto is judged as
-// Default until a model may answer.
+// The modes of a run. Any other word is judged as Default. So is auto, whose
+// last questions a model may answer: see AutoMay.
 const (
 	Default     = "default"
 	AcceptEdits = "accept-edits"

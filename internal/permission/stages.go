@@ -296,7 +296,7 @@ func (p *Policy) allowedByParts(u *unit) *rule {
 // a command: a persona with shell read_only and no sandbox as a second wall.
 // Commands of git are bound by the persona's git posture instead.
 func (p *Policy) lean(u *unit) bool {
-	if u.seg == nil || p.Sandboxed || p.Ceiling == nil {
+	if u.seg == nil || u.boxed || p.Ceiling == nil {
 		return false
 	}
 	if s, ok := p.Ceiling["shell"]; !ok || s != capability.ReadOnly {
@@ -326,7 +326,7 @@ func (p *Policy) shellPermission(u *unit, lean bool, say func(event.Stage, *rule
 			}
 		}
 	}
-	if p.Sandboxed && !optsOut(u.call) {
+	if u.boxed {
 		return say(event.StageSandbox, nil, "%s runs inside the sandbox", quote(u.text))
 	}
 	if safe && target == nil && p.redirectRule(u) == nil {

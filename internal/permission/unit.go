@@ -24,6 +24,7 @@ type unit struct {
 	subject string
 
 	seg    *command.Segment // nil for all but shell commands
+	boxed  bool             // it runs inside the sandbox
 	use    capability.Use
 	line   string     // the whole shell line, spaces made alike
 	argvs  [][]string // what the command may turn out to be
@@ -42,14 +43,15 @@ func (p *Policy) units(c tool.Call, eff tool.Effects) []*unit {
 		return []*unit{{call: c, text: c.Tool, needs: eff.Needs, paths: paths, network: eff.Network, reader: eff.ReadOnly && !eff.Network,
 			idle: !eff.Touches && len(eff.Needs) == 0 && len(paths) == 0 && !eff.Network, subject: subject(c, eff)}}
 	}
+	boxed := p.Sandboxed && !eff.Unwalled && !optsOut(c)
 	line, err := command.Parse(eff.Command)
 	if err != nil {
-		return []*unit{{call: c, text: eff.Command, needs: capability.Join(p.anything(), eff.Needs), paths: paths, network: eff.Network,
+		return []*unit{{call: c, text: eff.Command, needs: capability.Join(anything(boxed), eff.Needs), paths: paths, network: eff.Network,
 			broken: err.Error(), line: spaces(eff.Command), texts: []string{spaces(eff.Command)}}}
 	}
 	var out []*unit
 	for i := range line.Segments {
-		u := p.shellUnit(c, &line.Segments[i])
+		u := shellUnit(c, &line.Segments[i], boxed)
 		u.line = spaces(eff.Command)
 		for _, pt := range paths {
 			if pt.Segment == i {
@@ -90,21 +92,21 @@ func (p *Policy) place(pt tool.Path) tool.Path {
 func spaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // anything is what a command needs of which nothing is known.
-func (p *Policy) anything() []capability.Need {
-	return capability.ShellNeeds([]capability.Arg{{Value: "", Known: false}}, p.Sandboxed).Needs
+func anything(boxed bool) []capability.Need {
+	return capability.ShellNeeds([]capability.Arg{{Value: "", Known: false}}, boxed).Needs
 }
 
-// shellUnit states what one command of a line needs.
-func (p *Policy) shellUnit(c tool.Call, s *command.Segment) *unit {
-	u := &unit{call: c, text: s.Text, seg: s}
-	u.use = capability.ShellNeeds(Args(s.Argv), p.Sandboxed)
+// shellUnit states what one command of a line needs, in or out of the sandbox.
+func shellUnit(c tool.Call, s *command.Segment, boxed bool) *unit {
+	u := &unit{call: c, text: s.Text, seg: s, boxed: boxed}
+	u.use = capability.ShellNeeds(Args(s.Argv), boxed)
 	u.needs = u.use.Needs
 	if s.Opaque {
-		u.needs = capability.Join(u.needs, capability.ShellNeeds(Args(s.Outer), p.Sandboxed).Needs)
+		u.needs = capability.Join(u.needs, capability.ShellNeeds(Args(s.Outer), boxed).Needs)
 		u.use.Safe = false
 	}
 	if s.Dynamic != "" {
-		u.needs = capability.Join(u.needs, p.anything())
+		u.needs = capability.Join(u.needs, anything(boxed))
 		u.use.Safe, u.use.Known = false, false
 	}
 	u.needs = capability.Join(u.needs, assignNeeds(s))
