@@ -58,10 +58,18 @@ type Result struct {
 	Images  []tool.Image
 }
 
-// Raw is an opaque block of one provider.
+// Raw is an opaque block of one provider. Reasoning is bound to the model that
+// reasoned, so it goes back to that one only; "" stands for every model of the
+// provider.
 type Raw struct {
 	Provider string
+	Model    string
 	JSON     json.RawMessage
+}
+
+// Of says whether the block may be sent to this model of this provider.
+func (r *Raw) Of(provider, model string) bool {
+	return r.Provider == provider && (r.Model == "" || r.Model == model)
 }
 
 // Param is one entry of model_params: a literal top-level key of the request
@@ -78,6 +86,9 @@ type Request struct {
 	Messages []Message // first a user message; roles alternate
 	Tools    []tool.Spec
 	Params   []Param
+	// CacheKey groups the requests of one conversation for a service that
+	// places its prompt cache by a key; the session id. "" names none.
+	CacheKey string
 	// Number of this request within the run, from 1.
 	Number int
 }
@@ -100,6 +111,9 @@ type Answer struct {
 	Stop    Stop
 	Usage   event.Usage
 	Model   string // as the service names it, else the request's
+	// Served is provider/model of the one that answered where it is not the one
+	// that was asked; "" means the Model's own Name. Prices go by it.
+	Served string
 }
 
 // Delta is a streamed piece: of the text, or of the reasoning.

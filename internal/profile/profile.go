@@ -111,8 +111,22 @@ type Price struct {
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
 	Cached float64 `json:"cached,omitempty"`
+	// Written is what a million tokens cost that a cache takes in; 0: Input.
+	Written float64 `json:"written,omitempty"`
 	// Window is the model's context window in tokens, 0: not said.
 	Window int `json:"window,omitempty"`
+	// Long is the price of a request whose prompt is longer; nil: the same.
+	Long *LongPrice `json:"long,omitempty"`
+}
+
+// LongPrice is the price of all tokens of a request whose prompt has more than
+// Above tokens.
+type LongPrice struct {
+	Above   int     `json:"above"`
+	Input   float64 `json:"input"`
+	Output  float64 `json:"output"`
+	Cached  float64 `json:"cached,omitempty"`
+	Written float64 `json:"written,omitempty"`
 }
 
 // Scenario is the script of a script model.

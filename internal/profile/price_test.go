@@ -1,0 +1,31 @@
+package profile
+
+import (
+	"math"
+	"testing"
+)
+
+func TestPriceUSD(t *testing.T) {
+	t.Parallel()
+	plain := Price{Input: 2, Output: 10}
+	cached := Price{Input: 2, Output: 10, Cached: 0.2, Written: 2.5}
+	tiered := Price{Input: 2, Output: 10, Cached: 0.2, Long: &LongPrice{Above: 1000, Input: 4, Output: 15, Cached: 0.4}}
+	for _, c := range []struct {
+		name                     string
+		price                    Price
+		input, output, cr, write int
+		want                     float64
+	}{
+		{"nothing", plain, 0, 0, 0, 0, 0},
+		{"input and output", plain, 1e6, 1e6, 0, 0, 12},
+		{"cached tokens without a price of their own", plain, 0, 0, 1e6, 1e6, 4},
+		{"cached tokens with one", cached, 0, 0, 1e6, 1e6, 2.7},
+		{"a prompt at the limit", tiered, 500, 1000, 500, 0, 0.0111},
+		{"a prompt above it, all of it", tiered, 501, 1000, 500, 0, 0.017204},
+		{"the cache counts into the prompt", tiered, 0, 0, 500, 501, 0.002204},
+	} {
+		if got := c.price.USD(c.input, c.output, c.cr, c.write); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
