@@ -16,6 +16,7 @@ import (
 
 	"larva.dev/larva/internal/proc"
 	"larva.dev/larva/internal/root"
+	"larva.dev/larva/internal/sandbox"
 	"larva.dev/larva/internal/tool"
 )
 
@@ -45,6 +46,8 @@ type Options struct {
 	// Denied says which files must stay unseen where a command that reads a
 	// whole tree meets them; nil: none.
 	Denied func(abs, real string) bool
+	// Wall encloses the commands; nil: none.
+	Wall *sandbox.Wall
 }
 
 // Shell is the bash tool. Its owner closes it when the run is over.
@@ -52,6 +55,7 @@ type Shell struct {
 	rs     *root.Set
 	env    []string // of every command
 	denied func(abs, real string) bool
+	wall   *sandbox.Wall
 	// path is environ's, which bash itself is looked up in.
 	environ []string
 
@@ -64,7 +68,7 @@ type Shell struct {
 // New gives the bash tool of one run. environ is the run's environment, not
 // yet scrubbed.
 func New(rs *root.Set, environ []string, o Options) *Shell {
-	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied}
+	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied, wall: o.Wall}
 }
 
 // Spec says that a call runs alone: commands change what the next one sees.
@@ -100,11 +104,12 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
+	argv, env := s.walled(argv, false)
 	timeout := defaultTimeout
 	if in.Timeout != nil {
 		timeout = min(max(time.Duration(*in.Timeout*float64(time.Second)), time.Second), maxTimeout)
 	}
-	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: s.env, Timeout: timeout,
+	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: env, Timeout: timeout,
 		MaxOutput: keptOutput, Merge: true, Leave: true, Keeper: &s.keeper})
 	if err != nil {
 		if ctx.Err() != nil {
