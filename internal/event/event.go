@@ -182,6 +182,7 @@ type (
 		Text     string          `json:"text,omitempty"`
 		Call     string          `json:"call,omitempty"`
 		Provider string          `json:"provider,omitempty"` // of Raw
+		Model    string          `json:"model,omitempty"`    // of Raw: the provider's model that it goes back to
 		Raw      json.RawMessage `json:"raw,omitempty"`
 	}
 	// Call is a tool call as the model wrote it; Input is null when it was no
