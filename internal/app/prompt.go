@@ -11,6 +11,7 @@ import (
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/frame"
+	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/prompt"
 	"larva.dev/larva/internal/tool"
 )
@@ -53,7 +54,7 @@ func (s *stand) attach(ctx context.Context, l *agent.Loop, typed string) (string
 			continue
 		}
 		c := tool.Call{ID: fmt.Sprintf("mention_%d", i+1), Tool: name, Input: data}
-		if why := mayAttach(l, l.Judge(ctx, c)); why != "" {
+		if why := s.mayAttach(c, l.Ask != nil); why != "" {
 			l.Notice("mention", "@"+m.Path+" is not attached: "+why)
 			continue
 		}
@@ -72,16 +73,19 @@ func (s *stand) attach(ctx context.Context, l *agent.Loop, typed string) (string
 	return strings.Join(parts, "\n\n"), images
 }
 
-// mayAttach says why a mention is not read, "" where it is. What would have to
-// be asked is asked where there is a person.
-func mayAttach(l *agent.Loop, j agent.Judged) string {
-	switch {
-	case j.Fault != nil:
-		return firstLine(j.Fault.Output)
-	case j.Decision.Verdict == event.Allow, j.Decision.Verdict == event.Ask && l.Ask != nil:
+// mayAttach says why a mention is not read, "" where it is: hooks have their
+// say when it is read. What would have to be asked is asked where there is a
+// person.
+func (s *stand) mayAttach(c tool.Call, person bool) string {
+	t, ok := s.tools.Get(c.Tool)
+	if !ok {
+		return "there is no tool " + c.Tool
+	}
+	d := s.policy.Judge(c, t.Effects(c), permission.HookSays{})
+	if d.Verdict == event.Allow || d.Verdict == event.Ask && person {
 		return ""
 	}
-	return cmp.Or(j.Decision.Reason, "it is refused")
+	return cmp.Or(d.Reason, "it is refused")
 }
 
 func firstLine(s string) string { return firstLines(s, 1) }

@@ -86,6 +86,10 @@ func (r *reader) tell(path, format string, args ...any) {
 // file reads one file below top and what it imports. It reports whether the
 // file is there, read or told of.
 func (r *reader) file(path, top string, depth int) bool {
+	if !below(top, path) {
+		r.tell(path, "it leads out of %s", r.name(top))
+		return true
+	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false
