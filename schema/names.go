@@ -30,6 +30,7 @@ func Entries() []Entry {
 		{"sandbox", "#Sandbox", "profile.cue", "how shell commands are walled in"},
 		{"limits", "#Limits", "profile.cue", "what ends a run"},
 		{"scenario", "#Scenario", "scenario.cue", "the script of a script model"},
+		{"permission-test", "#PermissionTest", "permtest.cue", "calls and the verdicts that are wanted of them"},
 		{"capability", "#CapabilityTable", "capability.cue", "what every tool and command needs"},
 	}
 }

@@ -110,7 +110,7 @@ func relative(path, base []string) []string {
 // isSchemaDef says whether CUE calls a value by the definition that we unified
 // it with.
 func isSchemaDef(p string) bool {
-	return p == "#Persona" || p == "#PersonaSpec" || p == "#Profile" || p == "#Scenario"
+	return p == "#Persona" || p == "#PersonaSpec" || p == "#Profile" || p == "#Scenario" || p == "#PermissionTest"
 }
 
 // words makes a message of CUE's one line without places of our own making.

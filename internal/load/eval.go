@@ -211,6 +211,8 @@ func (e *evaluation) parts(v cue.Value) ([]part, []cueFault) {
 		return e.profiles(v)
 	case "scenario":
 		return e.whole(v, "#Scenario")
+	case "permission-test":
+		return e.whole(v, "#PermissionTest")
 	}
 	set := v.LookupPath(cue.MakePath(cue.Str("personas")))
 	switch {

@@ -21,6 +21,8 @@ func TestGoTypesMatch(t *testing.T) {
 	for name, typ := range map[string]reflect.Type{
 		"#Profile":  reflect.TypeFor[profile.Profile](),
 		"#Scenario": reflect.TypeFor[profile.Scenario](),
+
+		"#PermissionTest": reflect.TypeFor[profile.PermissionTest](),
 	} {
 		def, err := s.def(name)
 		if err != nil {
