@@ -74,19 +74,24 @@ const (
 	MixedScopePatch              Code = "MIXED_SCOPE_PATCH"
 	FieldScopeViolation          Code = "FIELD_SCOPE_VIOLATION"
 
-	Nested          Code = "NESTED"           // a verb that widens power, called from inside a run
-	ScriptNoMatch   Code = "SCRIPT_NO_MATCH"  // no turn of a scenario holds
-	ModelFailed     Code = "MODEL_FAILED"     // the model's service failed, refused or was cut off
-	ModelUnknown    Code = "MODEL_UNKNOWN"    // a label that no role, model or provider knows
-	KeyMissing      Code = "KEY_MISSING"      // the provider's key is not in the environment
-	ProfileInvalid  Code = "PROFILE_INVALID"  // a profile, config or scenario that does not fit its schema
-	NotTrusted      Code = "NOT_TRUSTED"      // a project item that nobody has said yes to
-	SourceDiffers   Code = "SOURCE_DIFFERS"   // a trusted project source and the registry disagree
-	AlreadyExists   Code = "ALREADY_EXISTS"   // init never overwrites
-	Interrupted     Code = "INTERRUPTED"      // Ctrl-C
-	ReservedParam   Code = "RESERVED_PARAM"   // model_params names what the request itself owns
-	EvaluationLimit Code = "EVALUATION_LIMIT" // a CUE file that does not end in the time or memory allowed
-	Unsupported     Code = "UNSUPPORTED"      // this build or platform cannot do it
+	Nested          Code = "NESTED"               // a verb that widens power, called from inside a run
+	ScriptNoMatch   Code = "SCRIPT_NO_MATCH"      // no turn of a scenario holds
+	ModelFailed     Code = "MODEL_FAILED"         // the model's service failed, refused or was cut off
+	ModelUnknown    Code = "MODEL_UNKNOWN"        // a label that no role, model or provider knows
+	KeyMissing      Code = "KEY_MISSING"          // the provider's key is not in the environment
+	ProfileInvalid  Code = "PROFILE_INVALID"      // a profile, config or scenario that does not fit its schema
+	NotTrusted      Code = "NOT_TRUSTED"          // a project item that nobody has said yes to
+	SourceDiffers   Code = "SOURCE_DIFFERS"       // a trusted project source and the registry disagree
+	AlreadyExists   Code = "ALREADY_EXISTS"       // init never overwrites
+	Interrupted     Code = "INTERRUPTED"          // Ctrl-C
+	ReservedParam   Code = "RESERVED_PARAM"       // model_params names what the request itself owns
+	EvaluationLimit Code = "EVALUATION_LIMIT"     // a CUE file that does not end in the time or memory allowed
+	Unsupported     Code = "UNSUPPORTED"          // this build or platform cannot do it
+	SessionNotFound Code = "SESSION_NOT_FOUND"    // no session of that id, or several
+	SessionBusy     Code = "SESSION_BUSY"         // another process writes it
+	SessionCorrupt  Code = "SESSION_CORRUPT"      // a line that is no entry, other than a torn last one
+	SessionWrite    Code = "SESSION_WRITE_FAILED" // the disk is full, say: a run does not go on unrecorded
+	UndoConflict    Code = "UNDO_CONFLICT"        // a file has changed since, by somebody else
 )
 
 // numbers of the contract. Codes that no operation can emit (102, 105, 106,
@@ -101,6 +106,7 @@ var numbers = map[Code]int{
 	Nested: 127, ScriptNoMatch: 128, ModelFailed: 129, ModelUnknown: 130, KeyMissing: 131,
 	ProfileInvalid: 132, NotTrusted: 133, SourceDiffers: 134, AlreadyExists: 135, Interrupted: 136,
 	ReservedParam: 137, EvaluationLimit: 138, Unsupported: 139,
+	SessionNotFound: 140, SessionBusy: 141, SessionCorrupt: 142, SessionWrite: 143, UndoConflict: 144,
 }
 
 // Number is the code's numeric form; an unknown code is 10.
