@@ -2,8 +2,12 @@ package model
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"larva.dev/larva/internal/tool"
 )
 
 // Reserved says whether a request owns this key of its body itself, so that
@@ -63,6 +67,26 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// SafeName maps a name or id that a model or another service made up onto what
+// services accept: letters, digits, _ and -, at most limit of them.
+func SafeName(s string, limit int) string {
+	out := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+	if out == "" {
+		return "unknown"
+	}
+	return out[:min(len(out), limit)]
+}
+
+// DataURL is an image as a data: URL.
+func DataURL(i tool.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
 // Input gives the arguments of a call as the model wrote them: input for a

@@ -47,7 +47,7 @@ func merge(messages []Message) []Message {
 		var blocks []Block
 		says := false
 		for _, b := range m.Blocks {
-			if b.Text == "" && b.Call == nil && b.Result == nil && b.Raw == nil {
+			if b.Text == "" && b.Call == nil && b.Result == nil && b.Raw == nil && b.Image == nil {
 				continue
 			}
 			blocks = append(blocks, b)

@@ -122,9 +122,9 @@ func content(provider string, b model.Block, prefill bool) any {
 		if input == nil {
 			input = json.RawMessage("{}") // it was broken; the result says so
 		}
-		return &block{Type: "tool_use", ID: safe(b.Call.ID), Name: safe(b.Call.Tool), Input: input}
+		return &block{Type: "tool_use", ID: model.SafeName(b.Call.ID, 128), Name: model.SafeName(b.Call.Tool, 128), Input: input}
 	case b.Result != nil:
-		r := &block{Type: "tool_result", ToolUseID: safe(b.Result.ID), Content: b.Result.Output, IsError: b.Result.IsError}
+		r := &block{Type: "tool_result", ToolUseID: model.SafeName(b.Result.ID, 128), Content: b.Result.Output, IsError: b.Result.IsError}
 		if r.IsError && strings.TrimSpace(r.Content) == "" {
 			r.Content = "(no output)" // an error without content is refused
 		}
@@ -140,19 +140,4 @@ func content(provider string, b model.Block, prefill bool) any {
 		return &block{Type: "text", Text: strings.TrimRight(b.Text, " \t\r\n")}
 	}
 	return &block{Type: "text", Text: b.Text}
-}
-
-// safe maps a name or id of another service onto what this one accepts:
-// letters, digits, _ and -, at most 128 of them.
-func safe(s string) string {
-	out := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, s)
-	if out == "" {
-		return "unknown"
-	}
-	return out[:min(len(out), 128)]
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"larva.dev/larva/internal/event"
@@ -75,7 +74,7 @@ func (a *answer) event(data []byte) error {
 	}
 	// Some services send "error": null in every event.
 	if c.Object == "error" || len(c.Error) > 0 && string(c.Error) != "null" {
-		return failure(data)
+		return wire.Reported(data)
 	}
 	a.began = true
 	if c.Model != "" {
@@ -235,26 +234,4 @@ func stop(finish string, refused, calls bool) model.Stop {
 		return model.EndTurn
 	}
 	return model.Other
-}
-
-// failure is an error within the stream. A code that is an HTTP status is
-// taken as one; without one it counts as the service's own fault.
-func failure(data []byte) error {
-	code, message := wire.Explain(data)
-	if message == "" {
-		message = "the service reports an error without a message"
-	}
-	status, err := strconv.Atoi(code)
-	switch {
-	case err == nil && status >= 400 && status < 600:
-	case strings.HasPrefix(code, "rate_limit"):
-		status = 429
-	case code == "invalid_request_error":
-		status = 400
-	default:
-		status = 0
-	}
-	e := model.Refused("", status, code, message, 0)
-	e.Retryable = e.Retryable || status == 0 && !e.Overflow && code != "insufficient_quota"
-	return e
 }

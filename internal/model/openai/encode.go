@@ -113,7 +113,7 @@ func toolCall(provider string, c *model.Call) any {
 	if c.Input == nil {
 		arguments = "{}" // it was broken; servers that parse it would fail, and the result says so
 	}
-	function := map[string]any{"name": safe(c.Tool), "arguments": arguments}
+	function := map[string]any{"name": model.SafeName(c.Tool, 64), "arguments": arguments}
 	out := map[string]any{"id": c.ID, "type": "function", "function": function}
 	var e extra
 	if json.Unmarshal(c.Extra, &e) == nil && e.Provider == provider {
@@ -129,18 +129,4 @@ func toolCall(provider string, c *model.Call) any {
 		}
 	}
 	return out
-}
-
-// safe maps a name that the model made up onto what services accept.
-func safe(name string) string {
-	out := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	if out == "" {
-		return "unknown"
-	}
-	return out[:min(len(out), 64)]
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"larva.dev/larva/internal/model"
 )
@@ -17,4 +19,28 @@ func Cut(res *http.Response, began bool) error {
 		return &model.Error{Message: fmt.Sprintf("the answer is %s and no event stream: is base_url right?", kind)}
 	}
 	return &model.Error{Message: "the answer was cut off before its end", Retryable: true}
+}
+
+// Reported is an error that stands within the stream. A code that is an HTTP
+// status is taken as one; without one it counts as the service's own fault.
+func Reported(data []byte) error {
+	code, message := Explain(data)
+	if message == "" {
+		message = "the service reports an error without a message"
+	}
+	status, err := strconv.Atoi(code)
+	switch {
+	case err == nil && status >= 400 && status < 600:
+	case strings.HasPrefix(code, "rate_limit"):
+		status = 429
+	case code == "server_is_overloaded", code == "overloaded":
+		status = 529
+	case code == "invalid_request_error", code == "invalid_prompt":
+		status = 400
+	default:
+		status = 0
+	}
+	e := model.Refused("", status, code, message, 0)
+	e.Retryable = e.Retryable || status == 0 && !e.Overflow && code != "insufficient_quota"
+	return e
 }
