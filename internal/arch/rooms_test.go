@@ -21,6 +21,8 @@ var rooms = map[string]string{
 
 	"replace": "", // a whole file in one step, for the two rooms that write small files of ours
 
+	"markdown": "", // a model's text as lines for a terminal
+
 	// sources
 	"load":            "schema nearest spec profile diag proc",
 	"registry":        "spec diag",
@@ -49,7 +51,7 @@ var rooms = map[string]string{
 
 	// front
 	"app": "*",
-	"cli": "app words schema", // schema: names for completion of larva schema
+	"cli": "app words schema markdown", // schema: names for completion of larva schema
 
 	"arch": "",
 }
@@ -60,6 +62,8 @@ var owners = map[string]string{
 	"cuelang.org/go":                   "internal/load scripts/gen",
 	"github.com/alecthomas/kong":       "internal/cli scripts/bench/bare", // bare: what start-up is compared with
 	"charm.land/":                      "internal/cli",
+	"github.com/yuin/goldmark":         "internal/markdown",
+	"github.com/clipperhouse":          "internal/markdown",
 	"github.com/landlock-lsm":          "internal/sandbox",
 	"os/exec":                          "internal/proc scripts/types scripts/bench",
 	"mvdan.cc/sh/v3":                   "internal/command",
