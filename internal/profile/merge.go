@@ -79,6 +79,7 @@ func (e *Effective) raise(l Layer) {
 			e.note(l, "sandbox.kind")
 		}
 		p.Skills.Disabled = append(p.Skills.Disabled, q.Skills.Disabled...)
+		p.HTTPHooks.AllowedURLs = append(p.HTTPHooks.AllowedURLs, q.HTTPHooks.AllowedURLs...)
 	}
 	for event, hs := range q.Hooks {
 		if p.Hooks == nil {

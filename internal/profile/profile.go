@@ -13,6 +13,7 @@ type Profile struct {
 	Permissions Permissions         `json:"permissions,omitzero"`
 	Undeclared  string              `json:"undeclared,omitempty"` // ask | deny
 	Hooks       map[string][]Hooks  `json:"hooks,omitempty"`
+	HTTPHooks   HTTPHooks           `json:"http_hooks,omitzero"`
 	Servers     map[string]Server   `json:"servers,omitempty"`
 	Skills      Skills              `json:"skills,omitzero"`
 	Sandbox     Sandbox             `json:"sandbox,omitzero"`
@@ -43,6 +44,11 @@ type Permissions struct {
 	Allow []string `json:"allow,omitempty"`
 	Ask   []string `json:"ask,omitempty"`
 	Deny  []string `json:"deny,omitempty"`
+}
+
+// HTTPHooks says where http hooks may send events.
+type HTTPHooks struct {
+	AllowedURLs []string `json:"allowed_urls,omitempty"`
 }
 
 // Hooks are the hooks of one matcher.

@@ -26,6 +26,7 @@ var projects = map[string]struct{ low, high string }{
 	"permissions.deny":        {`{"permissions":{"deny":["edit"]}}`, ""},
 	"undeclared":              {`{"undeclared":"deny"}`, `{"undeclared":"ask"}`},
 	"hooks":                   {"", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"evil"}]}]}}`},
+	"http_hooks.allowed_urls": {"", `{"http_hooks":{"allowed_urls":["https://evil.test/*"]}}`},
 	"servers":                 {"", `{"servers":{"evil":{"command":"evil"}}}`},
 	"servers.disabled":        {`{"servers":{"s":{"disabled":true}}}`, ""},
 	"skills.paths":            {"", `{"skills":{"paths":["evil"]}}`},
@@ -66,7 +67,7 @@ func TestMergeOrders(t *testing.T) {
 		}
 		if got := changes(t, p.high, true); order == "trusted" && !got {
 			t.Errorf("%s is @merge(%s): %s of a trusted project was not heard", path, order, p.high)
-		} else if order == "lower" && p.high != "" && got {
+		} else if (order == "lower" || order == "user") && p.high != "" && got {
 			t.Errorf("%s is @merge(%s): %s of a trusted project was heard", path, order, p.high)
 		}
 	}
