@@ -92,7 +92,7 @@ var bare = map[string]struct {
 	"read":           {field: "path"},
 	"write":          {field: "path", rest: map[string]any{"content": ""}},
 	"edit":           {field: "path", rest: map[string]any{"old_string": "a", "new_string": "b"}},
-	"multi_edit":     {field: "path", rest: map[string]any{"edits": []any{}}},
+	"multi_edit":     {field: "path", rest: map[string]any{"edits": []any{map[string]any{"old_string": "a", "new_string": "b"}}}},
 	"glob":           {field: "path", rest: map[string]any{"pattern": "**"}},
 	"grep":           {field: "path", rest: map[string]any{"pattern": "."}},
 	"web_fetch":      {field: "url"},

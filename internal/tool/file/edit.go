@@ -24,10 +24,8 @@ const editSchema = `{"type":"object","properties":{
 type editTool struct{ d *desk }
 
 type editInput struct {
-	Path       string `json:"path"`
-	OldString  string `json:"old_string"`
-	NewString  string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all"`
+	Path string `json:"path"`
+	replacement
 }
 
 func (t editTool) Spec() tool.Spec { return spec("edit", editSchema, false) }
@@ -43,11 +41,8 @@ func (t editTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err := decode(c, &in); err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	switch {
-	case in.OldString == "":
-		return tool.Fail("old_string is empty; to make or replace a whole file use write"), nil
-	case in.OldString == in.NewString:
-		return tool.Fail("old_string and new_string are the same; nothing would change"), nil
+	if err := in.check(); err != nil {
+		return tool.Fail("%v", err), nil
 	}
 	p, err := t.d.resolve(c, in.Path, true)
 	if err != nil {
@@ -56,10 +51,33 @@ func (t editTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	return t.d.edit(p, in), nil
+	shown := t.d.rs.Rel(p.Abs)
+	return t.d.change(p, func(text string) (string, string, error) {
+		e, err := exchange(text, in.OldString, in.NewString, in.ReplaceAll)
+		return e.text, fmt.Sprintf("edited %s: replaced %s, the first at line %d", shown, count(e.times, "occurrence"), e.line), err
+	}), nil
 }
 
-func (d *desk) edit(p tool.Path, in editInput) tool.Result {
+// replacement is one edit of a text.
+type replacement struct {
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+}
+
+func (e replacement) check() error {
+	switch {
+	case e.OldString == "":
+		return errors.New("old_string is empty; to make or replace a whole file use write")
+	case e.OldString == e.NewString:
+		return errors.New("old_string and new_string are the same; nothing would change")
+	}
+	return nil
+}
+
+// change rewrites a text file: how gets its text and gives the new one and
+// what is said of it. Where how fails the file stays as it is.
+func (d *desk) change(p tool.Path, how func(text string) (changed, said string, err error)) tool.Result {
 	shown := d.rs.Rel(p.Abs)
 	r, name, err := d.parent(p, false)
 	if err != nil {
@@ -87,16 +105,16 @@ func (d *desk) edit(p tool.Path, in editInput) tool.Result {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return tool.Fail("%s is a binary file (it holds NUL bytes)", shown)
 	}
-	e, err := exchange(string(data), in.OldString, in.NewString, in.ReplaceAll)
+	text, said, err := how(string(data))
 	if err != nil {
 		return tool.Fail("%s: %v", shown, err)
 	}
-	fi, err := replace(r, name, old, []byte(e.text))
+	fi, err := replace(r, name, old, []byte(text))
 	if err != nil {
 		return d.fail(p, err)
 	}
 	d.note(p.Real, fi)
-	return tool.Result{Output: fmt.Sprintf("edited %s: replaced %s, the first at line %d", shown, count(e.times, "occurrence"), e.line)}
+	return tool.Result{Output: said}
 }
 
 // exchanged is a text after its edit: how often old was replaced, and the line
@@ -131,6 +149,9 @@ func exchange(text, old, new string, all bool) (exchanged, error) {
 		return exchanged{}, fmt.Errorf("old_string occurs %d times; take in more of the lines around it, or set replace_all", n)
 	case old == new:
 		return exchanged{}, errors.New("old_string and new_string are the same but for line ends, which are kept; nothing would change")
+	}
+	if int64(len(text))+int64(n)*int64(len(new)-len(old)) > maxEditBytes {
+		return exchanged{}, fmt.Errorf("the file would grow beyond %d bytes", maxEditBytes)
 	}
 	line := 1 + strings.Count(text[:strings.Index(text, old)], "\n")
 	return exchanged{text: strings.ReplaceAll(text, old, new), times: n, line: line}, nil

@@ -1,6 +1,7 @@
-// Package file gives the model its file tools: read, write, edit, glob, grep.
+// Package file gives the model its file tools: read, write, write_files, edit,
+// multi_edit, glob, grep.
 //
-// All five share one desk. It remembers which files were read, and as what, so
+// All share one desk. It remembers which files were read, and as what, so
 // that nothing is overwritten unseen; and where each judged path led, so that
 // a link swapped between judging and running is noticed.
 package file
@@ -32,10 +33,40 @@ type Options struct {
 //go:embed *.md
 var texts embed.FS
 
-// New gives the five tools of one run.
-func New(rs *root.Set, o Options) []tool.Tool {
+// Tools are the file tools of one run.
+type Tools []tool.Tool
+
+// New gives the tools of one run.
+func New(rs *root.Set, o Options) Tools {
 	d := &desk{rs: rs, o: o, seen: map[string]stamp{}, judged: map[string]string{}}
-	return []tool.Tool{readTool{d}, writeTool{d}, editTool{d}, globTool{d}, grepTool{d}}
+	return Tools{readTool{d}, writeTool{d}, writeFilesTool{d}, editTool{d}, multiEditTool{d}, globTool{d}, grepTool{d}}
+}
+
+func (t Tools) desk() *desk {
+	for _, one := range t {
+		if r, ok := one.(readTool); ok {
+			return r.d
+		}
+	}
+	return nil
+}
+
+// Forget drops what is known of files that were read: what a model no longer
+// has before it, after a compaction say, it must read again before it writes.
+func (t Tools) Forget() {
+	if d := t.desk(); d != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		clear(d.seen)
+	}
+}
+
+// Seen says that the model has been shown this state of a file by other means
+// than read: attached to a prompt, say. real has its links resolved.
+func (t Tools) Seen(real string, fi fs.FileInfo) {
+	if d := t.desk(); d != nil {
+		d.note(real, fi)
+	}
 }
 
 // desk is what the tools of one run share. Its two maps have no other owner;
@@ -83,23 +114,27 @@ const maxJudged = 4096
 
 // effects states the facts of a call that names one path, and remembers them.
 func (d *desk) effects(c tool.Call, given string, write bool) tool.Effects {
-	p := d.rs.Resolve(given, write)
+	return d.effectsOf(c, []string{given}, write)
+}
+
+// effectsOf does so for several.
+func (d *desk) effectsOf(c tool.Call, given []string, write bool) tool.Effects {
 	posture := capability.ReadOnly
 	if write {
 		posture = capability.ReadWrite
 	}
+	eff := tool.Effects{Needs: []capability.Need{{Family: "filesystem", Posture: posture}}, ReadOnly: !write, Touches: true}
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if len(d.judged) >= maxJudged {
 		clear(d.judged)
 	}
-	d.judged[judgedKey(c, given)] = p.Real
-	d.mu.Unlock()
-	return tool.Effects{
-		Needs:    []capability.Need{{Family: "filesystem", Posture: posture}},
-		ReadOnly: !write,
-		Touches:  true,
-		Paths:    []tool.Path{p},
+	for _, g := range given {
+		p := d.rs.Resolve(g, write)
+		d.judged[judgedKey(c, g)] = p.Real
+		eff.Paths = append(eff.Paths, p)
 	}
+	return eff
 }
 
 func judgedKey(c tool.Call, given string) string { return c.Tool + "\x00" + c.ID + "\x00" + given }

@@ -68,6 +68,15 @@ func (t readTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 		return t.d.fail(p, err), nil
 	}
 	defer f.Close()
+	img, look, err := picture(f, fi.Size())
+	switch {
+	case err != nil:
+		return tool.Fail("%s cannot be shown: %v", shown, err), nil
+	case img != nil:
+		t.d.note(p.Real, fi)
+		return tool.Result{Output: fmt.Sprintf("%s: %s, %dx%d pixels, %d bytes\n", shown, img.MediaType, look.Width, look.Height, len(img.Data)),
+			Images: []tool.Image{*img}}, nil
+	}
 	first, limit := whole(in.Offset, 1), min(whole(in.Limit, maxReadLines), maxReadLines)
 	text, err := lines(ctx, f, first, limit)
 	var past pastEndError
