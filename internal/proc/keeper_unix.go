@@ -6,21 +6,29 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 )
 
 // watch remembers process groups as it is told and, when its input ends, kills
 // those that are left. The input ends with the process that holds it, whatever
-// ended that.
+// ended that. What bears the mark of a run is looked for three times: it may
+// start another while we look.
 const watch = `trap '' HUP INT QUIT TERM
 while read -r op g; do
 	case $op in
 	+) all="$all $g" ;;
 	-) new=; for x in $all; do [ "$x" = "$g" ] || new="$new $x"; done; all=$new ;;
+	m) mark=$g ;;
 	esac
 done
-for x in $all; do kill -s KILL -- "-$x" 2>/dev/null; done`
+for x in $all; do kill -s KILL -- "-$x" 2>/dev/null; done
+[ -n "$mark" ] && [ -d /proc/self ] && for i in 1 2 3; do
+	for f in $(grep -lasF -e "LARVA_RUN=$mark" /proc/[0-9]*/environ 2>/dev/null); do
+		x=${f#/proc/}; kill -s KILL "${x%/environ}" 2>/dev/null
+	done
+done`
 
 // Keeper sees to it that programs do not outlive this process, also where it
 // is killed: a program's own children get no signal from that. A small shell
@@ -31,6 +39,8 @@ type Keeper struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	shut bool
+
+	marked bool
 }
 
 func (k *Keeper) tell(op string, g group) {
@@ -44,6 +54,21 @@ func (k *Keeper) tell(op string, g group) {
 	}
 	if k.in != nil {
 		_, _ = fmt.Fprintf(k.in, "%s %d\n", op, g.id())
+	}
+}
+
+// mark tells, once, what all programs of this keeper bear: the part of a mark
+// before its last ".". A keeper serves one run.
+func (k *Keeper) mark(mark string) {
+	i := strings.LastIndexByte(mark, '.')
+	if k == nil || i <= 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.in != nil && !k.marked {
+		k.marked = true
+		_, _ = fmt.Fprintf(k.in, "m %s\n", mark[:i+1])
 	}
 }
 
@@ -65,6 +90,7 @@ func (k *Keeper) Close() {
 	defer k.mu.Unlock()
 	k.shut = true
 	if k.in != nil {
+		_, _ = fmt.Fprintln(k.in, "m") // who closes in order has ended the marked ones
 		_ = k.in.Close()
 		_ = k.cmd.Wait()
 		k.in = nil

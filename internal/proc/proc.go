@@ -5,8 +5,9 @@
 // Ownership: Run starts every goroutine and pipe of a program and ends them
 // before it returns. One exception: a Stdin reader that blocks cannot be
 // interrupted, so its copier is left behind after GraceWait and ends with the
-// reader's next answer. What a program starts with setsid leaves the group and
-// is out of reach on Unix; on Windows a job object holds it too.
+// reader's next answer. What a program starts with setsid leaves the group: on
+// Linux Command.Mark finds it again, unless it has cleared its environment, too;
+// on other Unixes it is out of reach; on Windows a job object holds it.
 package proc
 
 import (
@@ -62,7 +63,14 @@ type Command struct {
 	// Leave lets background children outlive the program; Result.Group then
 	// names them for EndGroup. Otherwise they are killed when it ends.
 	Leave bool
-	// Keeper, where there is one, ends the group should this process be killed.
+	// Mark, where there is one, is put into the environment as LARVA_RUN. What
+	// bears it is ended with the group, though it has left that (Linux); with
+	// Leave it may stay until EndMarked. See NewMark.
+	Mark string
+	// Started, where there is one, is called once the program runs.
+	Started func()
+	// Keeper, where there is one, ends the group, and what bears Mark, should
+	// this process be killed.
 	Keeper *Keeper
 }
 
@@ -145,6 +153,10 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	defer g.release()
 	c.Keeper.tell("+", g)
+	c.Keeper.mark(c.Mark)
+	if c.Started != nil {
+		c.Started()
+	}
 	// Input starts to flow only now, so no input is worked on without limits.
 	s.start()
 	return c.await(ctx, cmd, g, s), nil
@@ -171,6 +183,9 @@ func (c Command) command() (*exec.Cmd, error) {
 			return nil, err
 		}
 		path = found
+	}
+	if c.Mark != "" {
+		env = append(Without(env, markKey), markKey+"="+c.Mark)
 	}
 	return &exec.Cmd{Path: path, Args: c.Argv, Dir: c.Dir, Env: env}, nil
 }
@@ -202,6 +217,8 @@ func (c Command) await(ctx context.Context, cmd *exec.Cmd, g group, s *streams) 
 	}
 	if r.TimedOut || r.Cancelled {
 		endGroup(g, ended)
+		// Before the output is collected: a stray may hold the pipe.
+		EndMarked(c.Mark)
 	}
 	stayed := c.collect(ctx, &r, g, s)
 	r.Exit, r.Signal = exitOf(cmd.ProcessState)
@@ -268,6 +285,7 @@ func (c Command) collect(ctx context.Context, r *Result, g group, s *streams) bo
 	}
 	if !stay {
 		g.kill()
+		EndMarked(c.Mark)
 	}
 	s.finish(r)
 	return stay

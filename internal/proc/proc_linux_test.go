@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -42,7 +43,7 @@ func TestCPULimit(t *testing.T) {
 // A killed larva leaves no program behind, nor what that has started.
 func TestParentDeathKillsTheChild(t *testing.T) {
 	t.Parallel()
-	for _, helper := range []string{"parent", "grandparent"} {
+	for _, helper := range []string{"parent", "grandparent", "stray"} {
 		t.Run(helper, func(t *testing.T) { parentDeath(t, helper) })
 	}
 }
@@ -76,6 +77,63 @@ func parentDeath(t *testing.T, helper string) {
 	}
 	if _, err := io.ReadAll(in); err != nil {
 		t.Errorf("the child outlived its parent: %v", err)
+	}
+}
+
+// What has left the group by setsid ends with it all the same, twice removed,
+// too.
+func TestMarkedStrayEndsWithTheCommand(t *testing.T) {
+	t.Parallel()
+	const line = `setsid setsid sh -c 'trap "" HUP TERM; echo $$; exec sleep 60' & `
+	for _, tt := range []struct {
+		name, rest string
+		leave      bool
+	}{
+		{"timeout", "sleep 60", true},
+		{"ended", "sleep 0.3", false},
+		{"left", "sleep 0.3", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			run1 := NewMark(nil)
+			c := sh(line + tt.rest)
+			c.Mark, c.Leave, c.Timeout, c.GraceWait = run1+".1", tt.leave, 700*time.Millisecond, 50*time.Millisecond
+			r := run(t, c)
+			pid, _ := strconv.Atoi(strings.TrimSpace(string(r.Stdout)))
+			if tt.name == "left" {
+				if pid <= 0 || syscall.Kill(pid, 0) != nil {
+					t.Fatalf("got %+v, want the process to stay", r)
+				}
+				EndMarked(NewMark(nil))
+				EndMarked(run1 + ".11")
+				if syscall.Kill(pid, 0) != nil {
+					t.Error("another mark ended it")
+				}
+				EndMarked(run1)
+			}
+			wantGone(t, pid)
+		})
+	}
+}
+
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		environ string
+		want    bool
+	}{
+		{"A=1\x00LARVA_RUN=M.1\x00B=2\x00", true}, {"LARVA_RUN=M", true}, {"LARVA_RUN=M.1/N.2\x00", true}, {"LARVA_RUN=M/N\x00", true},
+		{"LARVA_RUN=MM.1\x00", false}, {"XLARVA_RUN=M.1\x00", false}, {"A=LARVA_RUN=M\x00", false}, {"", false}, {"LARVA_RUN=\x00", false},
+	} {
+		if got := marks(tt.environ, "M"); got != tt.want {
+			t.Errorf("marks(%q) = %v, want %v", tt.environ, got, tt.want)
+		}
+	}
+	if got := NewMark([]string{"LARVA_RUN=OUT.3"}); !strings.HasPrefix(got, "OUT.3/") || !goodMark(got) {
+		t.Errorf("got %q, want it inside OUT.3", got)
+	}
+	if got := NewMark([]string{"LARVA_RUN=.*"}); strings.Contains(got, "*") {
+		t.Errorf("got %q, want a foreign value left out", got)
 	}
 }
 

@@ -43,6 +43,9 @@ func helper(name string) int {
 	case "grandparent": // is killed while its child's child runs
 		k := &Keeper{}
 		_, _ = Run(context.Background(), Command{Argv: []string{"/bin/sh", "-c", "(trap '' HUP TERM; sleep 60) & echo ready; sleep 60; echo never"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: os.Stdout, Keeper: k})
+	case "stray": // is killed while a program runs that has left its group
+		k := &Keeper{}
+		_, _ = Run(context.Background(), Command{Argv: []string{"/bin/sh", "-c", "setsid sh -c 'trap \"\" HUP TERM; echo ready; sleep 60; sleep 60' & sleep 60"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: os.Stdout, Keeper: k, Mark: NewMark(nil) + ".1"})
 	case "parent": // is killed while its child runs
 		_, _ = Run(context.Background(), Command{Argv: []string{"/bin/sh", "-c", "echo ready; exec sleep 60"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: os.Stdout})
 	}
