@@ -38,6 +38,8 @@ var rooms = map[string]string{
 	"permission": "tool event command capability profile spec nearest",
 	"agent":      "tool model event permission words",
 
+	"permission/foreign": "permission tool words", // the same rules as other agents would judge by them
+
 	// engines behind tools
 	"sandbox": "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 

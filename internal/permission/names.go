@@ -30,6 +30,15 @@ func toolName(written string) (string, bool) {
 	return "", false
 }
 
+// ToolName gives our name of a tool from ours or Claude Code's spelling; an MCP
+// tool's is its own.
+func ToolName(written string) (string, bool) {
+	if strings.HasPrefix(written, "mcp__") {
+		return written, true
+	}
+	return toolName(written)
+}
+
 // Known says whether a name is a tool of ours or has the form of an MCP tool.
 func Known(tool string) bool {
 	if s, t, ok := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__"); strings.HasPrefix(tool, "mcp__") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/tool"
 )
 
@@ -72,6 +73,17 @@ func (r *rule) parsePath(pattern string, restricts bool, p Places) (hint string,
 		}
 	}
 	return "", nil
+}
+
+// FilePattern reads the file pattern of a rule as ParseRules does, for who
+// judges by other rules than ours. The func takes absolute paths. restricts
+// reads it as one of a list that forbids.
+func FilePattern(r profile.Rule, pattern string, restricts bool, p Places) (func(path string) bool, error) {
+	one := rule{Rule: r}
+	if _, err := one.parsePath(pattern, restricts, p); err != nil {
+		return nil, err
+	}
+	return func(path string) bool { return one.coversOne(path, restricts) }, nil
 }
 
 func escape(s string) string {
