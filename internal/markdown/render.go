@@ -33,11 +33,22 @@ func (p Piece) Lines(o Options) []string {
 	if nested(p.Text) > 4*maxDepth {
 		return append(out, plain(p.Text, o)...)
 	}
-	src := []byte(p.Text)
-	d := &drawer{o: o, src: src}
-	root := theParser().Parse(text.NewReader(src))
-	return append(out, d.blocks(root, o.width(), 0)...)
+	return append(out, drawn(p.Text, o)...)
 }
+
+// drawn parses and draws. The parser reads what a model wrote and has its own
+// mistakes: where it falls over, the text is shown as it is.
+func drawn(s string, o Options) (out []string) {
+	defer func() {
+		if recover() != nil {
+			out = plain(s, o)
+		}
+	}()
+	d := &drawer{o: o, src: []byte(visible(s) + "\n")}
+	return d.blocks(d.parse(), o.width(), 0)
+}
+
+func (d *drawer) parse() ast.Node { return theParser().Parse(text.NewReader(d.src)) }
 
 // theParser is made at the first piece: it is the same for all and keeps
 // nothing of what it read.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 // table is a pipe table: the first row is its head.
@@ -144,18 +143,24 @@ func spansWidth(spans []span) int {
 }
 
 // cellSpans draws a cell's inline Markdown.
-func cellSpans(cell string, header bool) []span {
+func cellSpans(cell string, header bool) (out []span) {
 	l := look(0)
 	if header {
 		l = bold
 	}
+	asIs := []span{{visible(cell), l}}
 	if nested(cell) > 4*maxDepth {
-		return []span{{visible(cell), l}}
+		return asIs
 	}
-	d := &drawer{src: []byte(cell)}
-	n := theParser().Parse(text.NewReader(d.src))
+	defer func() { // as in drawn
+		if recover() != nil {
+			out = asIs
+		}
+	}()
+	d := &drawer{src: []byte(visible(cell) + "\n")}
+	n := d.parse()
 	if c := n.FirstChild(); c != nil && c == n.LastChild() && c.FirstChild() != nil && c.FirstChild().Type() == ast.TypeInline {
 		return d.inline(c, l, 0)
 	}
-	return []span{{visible(cell), l}}
+	return asIs
 }
