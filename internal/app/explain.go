@@ -27,10 +27,22 @@ func (a *App) Explain(ctx context.Context, in ExplainInput, each func(event.Deci
 		return err
 	}
 	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: permission.KnownEffects}
+	each = withJudge(s.policy, each)
 	if in.Calls == nil {
 		return explainOne(ctx, l, in.Tool, inputOf(in.Tool, in.Input), each)
 	}
 	return explainLines(ctx, l, in.Calls, each)
+}
+
+// withJudge adds to a question of mode auto that a run would put it to a model
+// first: to explain is to ask nobody.
+func withJudge(p *permission.Policy, each func(event.Decision) error) func(event.Decision) error {
+	return func(d event.Decision) error {
+		if p.AutoMay(d) {
+			d.Reason += "; in a run the judge of mode auto would be asked first"
+		}
+		return each(d)
+	}
 }
 
 func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func(event.Decision) error) error {

@@ -49,6 +49,7 @@ type about struct {
 	addDirs          []string
 	temp             string // the private temp directory, "" for none
 	modelFlag        string
+	extra            []profile.Layer // further user layers, above the flags
 }
 
 // sandboxNone is what init and the plan say until shell commands are walled in.
@@ -66,12 +67,13 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	if in.flags.mode != "" && profile.ModeRank(in.flags.mode) < 0 {
-		return nil, diag.Usage("there is no mode %q", in.flags.mode).WithHint("modes: default, accept-edits, plan, yolo")
+		return nil, diag.Usage("there is no mode %q", in.flags.mode).WithHint("modes: default, accept-edits, plan, auto, yolo")
 	}
 	stack, err := a.layers(ctx, s.at, store, in.flags)
 	if err != nil {
 		return nil, err
 	}
+	stack = append(stack, in.extra...)
 	if s.eff, err = profile.Merge(stack); err != nil {
 		return nil, diag.New(diag.ProfileInvalid, "%v", err)
 	}
@@ -128,9 +130,6 @@ func (s *stand) later() error {
 		return diag.New(diag.Unsupported, "the profile wants the sandbox %s, which this version does not have", p.Sandbox.Kind).
 			With("field", "sandbox.kind").With("origin", s.eff.Origins["sandbox.kind"]).
 			WithHint("with auto or none shell commands run without a sandbox and are judged command by command")
-	}
-	if p.Mode == permission.Auto {
-		s.notices = append(s.notices, "mode auto has no judge in this version: what it would judge is asked, as in mode default")
 	}
 	for name, srv := range p.Servers {
 		if !srv.Disabled {

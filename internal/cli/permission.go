@@ -13,13 +13,14 @@ import (
 )
 
 type permissionCmd struct {
-	Explain explainCmd `cmd:"" help:"Say what would be decided for one call, and why; nothing is run."`
+	Explain explainCmd        `cmd:"" help:"Say what would be decided for one call, and why; nothing is run."`
+	Test    permissionTestCmd `cmd:"" help:"Check tables of calls against the verdicts that they want; nothing is run."`
 }
 
 // ruleFlags are what run and explain are both told about permission.
 type ruleFlags struct {
 	Profile string   `placeholder:"NAME" help:"A profile, by name or path." complete:"profile"`
-	Mode    string   `placeholder:"MODE" help:"default, accept-edits, plan or yolo." words:"default accept-edits plan yolo"`
+	Mode    string   `placeholder:"MODE" help:"default, accept-edits, plan, auto or yolo." words:"default accept-edits plan auto yolo"`
 	Allow   []string `sep:"none" placeholder:"RULE" help:"Add an allow rule: tool or tool(pattern). Repeats."`
 	Ask     []string `sep:"none" placeholder:"RULE" help:"Add an ask rule. Repeats."`
 	Deny    []string `sep:"none" placeholder:"RULE" help:"Add a deny rule. Repeats."`
@@ -28,10 +29,10 @@ type ruleFlags struct {
 
 func (f ruleFlags) check() error {
 	switch f.Mode {
-	case "", "default", "accept-edits", "plan", "yolo":
+	case "", "default", "accept-edits", "plan", "auto", "yolo":
 		return nil
 	}
-	return diag.Usage("--mode %s: expected default, accept-edits, plan or yolo", f.Mode).With("value", f.Mode)
+	return diag.Usage("--mode %s: expected default, accept-edits, plan, auto or yolo", f.Mode).With("value", f.Mode)
 }
 
 type explainCmd struct {
