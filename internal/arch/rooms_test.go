@@ -31,6 +31,7 @@ var rooms = map[string]string{
 	"model/wire":      "model",
 	"model/anthropic": "model model/wire tool event",
 	"model/openai":    "model model/wire tool event",
+	"model/responses": "model model/wire tool event", // OpenAI's second protocol shares the SDK with model/openai and nothing else
 	"model/script":    "model profile event",
 	"model/modeltest": "model tool event proc", // the suite of both protocols, and the independent server for tests
 
@@ -70,7 +71,7 @@ var owners = map[string]string{
 	"os/exec":                          "internal/proc scripts/types scripts/bench",
 	"mvdan.cc/sh/v3":                   "internal/command",
 	"github.com/anthropics":            "internal/model/anthropic",
-	"github.com/openai":                "internal/model/openai",
+	"github.com/openai":                "internal/model/openai internal/model/responses",
 	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app internal/session",
 	"go.yaml.in/yaml":                  "internal/load",
 	"github.com/pelletier/go-toml":     "internal/load",
@@ -82,7 +83,7 @@ var owners = map[string]string{
 	"log":                              "", // talk goes through events and diag
 	"github.com/aymanbagabas/go-udiff": "internal/app",
 	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/modeltest internal/hook internal/sandbox scripts/bench",
+	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox scripts/bench",
 }
 
 // noOS are rooms that never touch the machine.

@@ -1,0 +1,118 @@
+// Package responses asks a model over the OpenAI Responses protocol, streamed,
+// through the official SDK. Nothing is stored at the service: reasoning comes
+// encrypted, is kept as opaque blocks and goes back with the transcript. The
+// SDK signs, sends and splits the stream into events; what they mean is read
+// here, so that items of a later version are kept whole too.
+package responses
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	sdk "github.com/openai/openai-go/v3/responses"
+
+	"larva.dev/larva/internal/model"
+	"larva.dev/larva/internal/model/wire"
+)
+
+// BaseURL is OpenAI's own service.
+const BaseURL = "https://api.openai.com/v1"
+
+// Options of a model. Nothing is read from the environment.
+type Options struct {
+	Name    string            // the provider's name, as in provider/model
+	Model   string            // the provider's own model name
+	BaseURL string            // "": BaseURL; a trailing /responses is taken off
+	Key     string            // "": none is sent
+	Effort  string            // how hard to think; "": the service's own default
+	Told    func(text string) // what the service refused and is left out from then on; nil: nobody is told
+	HTTP    *http.Client      // nil: wire.Client
+	Stall   time.Duration     // 0: wire.StallFor; without effect where HTTP is given
+}
+
+// New gives a model; no connection is made before the first question.
+func New(o Options) model.Model {
+	if o.BaseURL == "" {
+		o.BaseURL = BaseURL
+	}
+	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/responses")
+	o.Key = strings.TrimSpace(o.Key) // a file read into a variable ends in a line end
+	if o.HTTP == nil {
+		o.HTTP = wire.Client(wire.Options{Stall: wire.StallFor(o.BaseURL, o.Stall)})
+	}
+	opts := []option.RequestOption{
+		option.WithBaseURL(o.BaseURL),
+		option.WithHTTPClient(o.HTTP),
+		option.WithMaxRetries(0),
+		option.WithHeader("Accept", "text/event-stream"),
+	}
+	if o.Key != "" {
+		opts = append(opts, option.WithAPIKey(o.Key))
+	}
+	return &client{o: o, service: sdk.NewResponseService(opts...), extras: &wire.Extras{Told: o.Told}}
+}
+
+type client struct {
+	o       Options
+	service sdk.ResponseService
+	extras  *wire.Extras
+}
+
+// Name implements model.Model.
+func (c *client) Name() string { return c.o.Name + "/" + c.o.Model }
+
+// Ask implements model.Model.
+func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta)) (*model.Answer, error) {
+	if req.Model == "" {
+		req.Model = c.o.Model
+	}
+	peer := wire.Peer{Model: c.Name(), Key: c.o.Key}
+	events, res, err := c.open(ctx, req)
+	if err != nil {
+		return nil, peer.Fail(ctx, err, "")
+	}
+	defer events.Close()
+
+	a := &answer{provider: c.o.Name, asked: req.Model, on: on, number: req.Number}
+	for !a.done && events.Next() {
+		if err := a.event(bytes.TrimSpace(events.Event().Data)); err != nil {
+			return nil, peer.Fail(ctx, err, a.said.String())
+		}
+	}
+	if !a.done {
+		err := events.Err()
+		if err == nil {
+			err = wire.Cut(res, a.began)
+		}
+		return nil, peer.Fail(ctx, err, a.said.String())
+	}
+	return a.result(), nil
+}
+
+// open sends the request, again without what the service refuses to be told.
+func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder, *http.Response, error) {
+	for {
+		body, sent, err := encode(c.o, c.extras, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		var res *http.Response
+		stream := c.service.NewStreaming(ctx, param.Override[sdk.ResponseNewParams](body), option.WithResponseBodyInto(&res))
+		if err := stream.Err(); err != nil {
+			if ctx.Err() == nil && c.extras.Learn(err, sent) {
+				continue
+			}
+			return nil, nil, err
+		}
+		if events := ssestream.NewDecoder(res); events != nil {
+			return events, res, nil
+		}
+		return nil, nil, &model.Error{Message: "the answer has no body"}
+	}
+}
