@@ -32,23 +32,42 @@ func result(r proc.Result, timeout time.Duration) tool.Result {
 		failed = false
 	}
 	if !r.TimedOut && !r.Cancelled {
-		notes = append(notes, background(r)...)
+		notes = append(notes, remains(r)...)
 	}
+	out := shown(head, tail, r.Dropped, notes)
+	out.IsError = failed
+	return out
+}
+
+// shown is output as the model reads it, with notes behind it. Raw is the
+// output as it was, where that is not what is shown.
+func shown(head, tail string, lost int64, notes []string) tool.Result {
 	foot := ""
 	for _, n := range notes {
 		foot += "(" + n + ")\n"
 	}
-	text := clip(clean(head), clean(tail), maxOutput-len(foot)-1, r.Dropped)
+	raw := head
+	if lost > 0 {
+		raw += missing(lost) + tail
+	}
+	text := clip(clean(head), clean(tail), maxOutput-len(foot)-1, lost)
+	var out tool.Result
+	if text != raw {
+		out.Raw = []byte(raw)
+	}
 	switch {
 	case text == "" && foot == "":
 		text = "(no output)\n"
 	case text != "" && foot != "" && !strings.HasSuffix(text, "\n"):
 		text += "\n"
 	}
-	return tool.Result{Output: text + foot, IsError: failed}
+	out.Output = text + foot
+	return out
 }
 
-func background(r proc.Result) []string {
+func missing(bytes int64) string { return fmt.Sprintf("\n[… %d bytes left out …]\n", bytes) }
+
+func remains(r proc.Result) []string {
 	switch {
 	case r.HeldPipe && r.Group != 0:
 		return []string{"a background process is still running; its output is no longer read, so send it to a file. It ends with this run"}
@@ -92,7 +111,7 @@ func clip(head, tail string, limit int, lost int64) string {
 		t++
 	}
 	lost += int64(t)
-	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, lost, tail[t:])
+	return head + missing(lost) + tail[t:]
 }
 
 // clean makes a terminal's output readable as text: no escape sequences, of a

@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -25,14 +26,18 @@ const (
 	defaultTimeout = 120 * time.Second
 	maxTimeout     = 600 * time.Second
 	// keptOutput is the head, and again the tail, of the raw output that is
-	// kept; what the model reads is cleaned and cut from these.
-	keptOutput = 64 << 10
-	maxOutput  = 30_000 // bytes of a result
+	// kept for raw_output; what the model reads is cleaned and cut from these.
+	keptOutput     = 512 << 10
+	maxOutput      = 30_000 // bytes of a result
+	maxCheckpoints = 64
 )
 
 const schema = `{"type":"object","properties":{
-"command":{"type":"string","minLength":1,"description":"The command line for bash"},
-"timeout":{"type":"number","minimum":1,"maximum":600,"description":"Seconds until the command is ended; 120 if left out"}},
+"command":{"type":"string","minLength":1},
+"timeout":{"type":"number","minimum":1,"maximum":600,"description":"Seconds until the command is ended; 120 if left out"},
+"run_in_background":{"type":"boolean","description":"Return at once; without timeout it may run as long as the run"},
+"sandbox":{"type":"boolean","description":"false asks to run outside the sandbox, where there is one"},
+"checkpoint_paths":{"type":"array","maxItems":64,"items":{"type":"string"},"description":"Files git does not track that the command may change: kept for undo"}},
 "required":["command"]}`
 
 //go:embed bash.md
@@ -60,16 +65,31 @@ type Shell struct {
 	environ []string
 
 	keeper proc.Keeper
+	mark   string // what every process of this shell bears
 
-	mu   sync.Mutex
-	left []int // process groups of background children
+	// Background runs end with alive, which Close ends and then waits for them.
+	alive   context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	calls  int   // commands so far, for their marks
+	left   []int // process groups of background children
+	jobs   []*job
+	named  int // ids given to background runs so far
 }
 
 // New gives the bash tool of one run. environ is the run's environment, not
 // yet scrubbed.
 func New(rs *root.Set, environ []string, o Options) *Shell {
-	return &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied, wall: o.Wall}
+	s := &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied, wall: o.Wall, mark: proc.NewMark(environ)}
+	s.alive, s.end = context.WithCancel(context.Background())
+	return s
 }
+
+// Tools are bash and the two tools that look after its background runs.
+func (s *Shell) Tools() []tool.Tool { return []tool.Tool{s, outputTool{s}, killTool{s}} }
 
 // Spec says that a call runs alone: commands change what the next one sees.
 func (s *Shell) Spec() tool.Spec {
@@ -77,40 +97,69 @@ func (s *Shell) Spec() tool.Spec {
 }
 
 type input struct {
-	Command string   `json:"command"`
-	Timeout *float64 `json:"timeout"`
+	Command         string   `json:"command"`
+	Timeout         *float64 `json:"timeout"`
+	RunInBackground bool     `json:"run_in_background"`
+	Sandbox         *bool    `json:"sandbox"`
+	CheckpointPaths []string `json:"checkpoint_paths"`
+}
+
+// unwalled says that the call asks to run outside the sandbox.
+func (in input) unwalled() bool { return in.Sandbox != nil && !*in.Sandbox }
+
+// timeout is 0 for a background run that names none.
+func (in input) timeout() time.Duration {
+	switch {
+	case in.Timeout != nil:
+		return min(max(time.Duration(*in.Timeout*float64(time.Second)), time.Second), maxTimeout)
+	case in.RunInBackground:
+		return 0
+	}
+	return defaultTimeout
 }
 
 // Effects are those of the parsed line.
 func (s *Shell) Effects(c tool.Call) tool.Effects {
 	var in input
 	_ = json.Unmarshal(c.Input, &in) // what does not fit is refused by Run
-	return effects(s.rs, in.Command, s.denied)
+	eff := effects(s.rs, in.Command, s.denied)
+	eff.Unwalled = in.unwalled()
+	eff.Saves, _ = s.saves(in.CheckpointPaths)
+	return eff
 }
 
-// Run runs the line and waits for it.
+// saves resolves checkpoint paths; the error names the first that cannot be
+// kept because it lies outside the roots.
+func (s *Shell) saves(given []string) (abs []string, err error) {
+	for i, g := range given {
+		if i == maxCheckpoints {
+			return abs, fmt.Errorf("checkpoint_paths: %d at most", maxCheckpoints)
+		}
+		switch p := s.rs.Resolve(g, false); {
+		case p.Outside || g == "":
+			err = cmp.Or(err, fmt.Errorf("checkpoint_paths: %q lies outside the project and the added directories", g))
+		default:
+			abs = append(abs, p.Real)
+		}
+	}
+	return abs, err
+}
+
+// Run runs the line and waits for it, or starts it in the background.
 func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	var in input
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		return tool.Fail("bash: arguments: %v", err), nil
 	}
-	if strings.TrimSpace(in.Command) == "" {
-		return tool.Fail("command is empty"), nil
-	}
-	if strings.ContainsRune(in.Command, 0) {
-		return tool.Fail("command holds a NUL byte"), nil
-	}
-	argv, err := s.argv(in.Command)
+	cmd, err := s.command(in)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	argv, env := s.walled(argv, false)
-	timeout := defaultTimeout
-	if in.Timeout != nil {
-		timeout = min(max(time.Duration(*in.Timeout*float64(time.Second)), time.Second), maxTimeout)
+	if in.RunInBackground {
+		return s.background(ctx, in, cmd), nil
 	}
-	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: env, Timeout: timeout,
-		MaxOutput: keptOutput, Merge: true, Leave: true, Keeper: &s.keeper})
+	cmd.Leave, cmd.MaxOutput = true, keptOutput
+	r, err := proc.Run(ctx, cmd)
 	if err != nil {
 		if ctx.Err() != nil {
 			return tool.Fail("the command was not run: %v", ctx.Err()), nil
@@ -122,18 +171,49 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 		s.left = append(s.left, r.Group)
 		s.mu.Unlock()
 	}
-	return result(r, timeout), nil
+	return result(r, cmd.Timeout), nil
 }
 
-// Close ends the background processes that commands have left. It may be
-// called more than once.
-func (s *Shell) Close() error {
+// command is what a call starts.
+func (s *Shell) command(in input) (proc.Command, error) {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return proc.Command{}, errors.New("command is empty")
+	case strings.ContainsRune(in.Command, 0):
+		return proc.Command{}, errors.New("command holds a NUL byte")
+	}
+	if _, err := s.saves(in.CheckpointPaths); err != nil {
+		return proc.Command{}, err
+	}
+	argv, err := s.argv(in.Command)
+	if err != nil {
+		return proc.Command{}, err
+	}
+	argv, env := s.walled(argv, in.unwalled())
 	s.mu.Lock()
-	left := s.left
-	s.left = nil
+	defer s.mu.Unlock()
+	if s.closed {
+		return proc.Command{}, errors.New("the run is over; nothing is started any more")
+	}
+	s.calls++
+	return proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: env, Timeout: in.timeout(), Merge: true, Keeper: &s.keeper,
+		Mark: fmt.Sprintf("%s.%d", s.mark, s.calls)}, nil
+}
+
+// Close ends the background runs and what else commands have left, also what
+// has left its process group. It may be called more than once.
+func (s *Shell) Close() error {
+	s.end()
+	s.mu.Lock()
+	left, ran := s.left, s.calls > 0 && !s.closed
+	s.left, s.closed = nil, true
 	s.mu.Unlock()
+	s.running.Wait()
 	for _, g := range left {
 		proc.EndGroup(g)
+	}
+	if ran {
+		proc.EndMarked(s.mark)
 	}
 	s.keeper.Close()
 	return nil
