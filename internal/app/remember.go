@@ -13,12 +13,24 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/replace"
 )
 
 const privateHeader = "# What you answered \"always\" to in one project. Edit or delete lines as you like.\n"
+
+// asking adds to a question where an "always" is kept.
+func asking(ask func(context.Context, event.Question) event.Answer, path string) func(context.Context, event.Question) event.Answer {
+	if ask == nil {
+		return nil
+	}
+	return func(ctx context.Context, q event.Question) event.Answer {
+		q.KeptIn = path
+		return ask(ctx, q)
+	}
+}
 
 // remember stores an allow rule in the project's private file and says where.
 // What else the file holds, comments too, stays as it is.

@@ -90,6 +90,8 @@ type Question struct {
 	// Rules are all that an "always" stores: one for each part of a shell line
 	// that asked. The first is Suggested; nil where there is none.
 	Rules []string
+	// KeptIn is the file that "always" stores them in, "" where it is unknown.
+	KeptIn string
 	// NoAlways hides "always": an allow rule could not answer this question.
 	NoAlways bool
 }
