@@ -10,6 +10,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -61,16 +62,34 @@ type Loop struct {
 	// Tokens count everything sent and received, cached too.
 	BudgetUSD    *float64
 	BudgetTokens *int64
-	// Price of the model, nil: unknown, then cost is null.
-	Price *profile.Price
+	// PriceOf gives a model's price by provider/model, nil where it is unknown;
+	// then cost is null. nil: Price is that of Model, others have none.
+	PriceOf func(model string) *profile.Price
+	Price   *profile.Price
 	// ContextWindow of the model in tokens, 0: unknown.
 	ContextWindow int
+	// Compaction says how a conversation that fills the window is shortened.
+	Compaction Compaction
 	// FailOnDenied ends the run after the first batch with a refused call.
 	FailOnDenied bool
 
+	// AnswerSchema is the JSON Schema that the final answer must satisfy, one
+	// that CheckSchema takes; nil: any text will do.
+	AnswerSchema json.RawMessage
+	// KeepRaw keeps the whole output of a call of which the model reads only a
+	// part; the raw_output tool reads it back. nil: it is lost.
+	KeepRaw func(callID string, data []byte) error
+	// Auto answers for the person in mode auto where Policy.AutoMay lets a model
+	// do so; false leaves the question. prompts are what the person typed last,
+	// oldest first. nil: nobody judges.
+	Auto func(ctx context.Context, c tool.Call, d event.Decision, prompts []string) (allow bool, reason string)
+	// NoSalvage leaves text that looks like a tool call as text: for services
+	// whose models never write one.
+	NoSalvage bool
+
 	Session string // session id
 	Agent   string // label of this agent in events, "" for the main one
-	Mode    string // default, accept-edits, plan, auto, yolo
+	Mode    string // default, accept-edits, plan, auto, yolo; in a run see SetMode
 	Cwd     string
 	Sandbox string   // what init says of the sandbox, "" is printed as "none"
 	Servers []string // MCP servers, for init
@@ -93,14 +112,17 @@ type Loop struct {
 	// from their own goroutines.
 	Now func() time.Time
 
-	one    sync.Mutex // one call is judged and asked about at a time; guards schemas and Policy's growth
-	checks map[string]*check
+	one     sync.Mutex // one call is judged and asked about at a time; guards schemas, Policy's growth and Mode
+	checks  map[string]*check
+	prompts []string // what the person typed last, for Auto
 
 	out     sync.Mutex // guards what follows
 	seq     int
 	denials []event.Denial
 	notices []string
 	halted  *halt
+	bill    bill
+	queued  []string // notes for the model, see Note
 }
 
 func (l *Loop) now() time.Time {

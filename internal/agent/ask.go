@@ -3,36 +3,87 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/profile"
 )
 
+// autoTime bounds the judge of mode auto, which has a shorter limit of its own.
+const autoTime = time.Minute
+
 // ask turns a question into allow or deny: the PermissionAsked points first,
-// then the person. It says the permission events.
+// then mode auto's judge, then the person. It says the permission events.
 func (l *Loop) ask(ctx context.Context, j *Judged) {
-	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: l.Policy.Suggest(j.Call, j.Effects)}
-	q.NoAlways = q.Suggested == "" || !l.Policy.AllowCould(j.Decision)
-	if l.pointsAnswer(ctx, j, q) {
+	q := l.question(j)
+	if l.pointsAnswer(ctx, j, q) || l.autoAnswers(ctx, j) {
 		return
 	}
+	q.Decision = j.Decision // with the judge's reason
 	if l.Ask == nil {
 		j.Decision.Verdict, j.Decision.Unanswered = event.Deny, true
 		j.Decision.Reason = sentence(j.Decision.Reason) + " Nobody can be asked in this run."
 		return
 	}
 	l.emit(event.Permission{ID: q.ID, Decision: q.Decision})
+	l.notify(ctx, "Permission is needed to use "+q.Decision.Tool+".")
 	a := l.Ask(ctx, q)
 	if ctx.Err() != nil {
 		a = event.Answer{}
 	}
 	a.Always = a.Always && a.Allow && !q.NoAlways
 	if a.Always {
-		l.remember(q.Suggested)
+		for _, rule := range q.Rules {
+			l.remember(rule)
+		}
 	}
 	j.answer = &a
 	personDecided(&j.Decision, a)
+}
+
+// question words a decision for a person. "Always" is not offered where no
+// rule could answer, nor for the end of plan mode.
+func (l *Loop) question(j *Judged) event.Question {
+	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: l.Policy.Suggest(j.Call, j.Effects)}
+	if q.Suggested != "" {
+		q.Rules = []string{q.Suggested}
+	}
+	q.NoAlways = q.Suggested == "" || j.Call.Tool == exitPlan || !l.Policy.AllowCould(j.Decision)
+	return q
+}
+
+// autoAnswers lets a model answer in mode auto, and only where the policy
+// leaves the question to one. Its no leaves the question to the person.
+func (l *Loop) autoAnswers(ctx context.Context, j *Judged) bool {
+	if l.Auto == nil || l.mode() != permission.Auto || j.says.Verdict == event.Ask || !l.Policy.AutoMay(j.Decision) {
+		return false
+	}
+	judging, cancel := context.WithTimeout(ctx, autoTime)
+	defer cancel()
+	allow, reason := l.Auto(judging, j.Call, j.Decision, slices.Clone(l.prompts))
+	if judging.Err() != nil {
+		allow, reason = false, "the judge of mode auto took too long"
+	}
+	d := &j.Decision
+	if !allow {
+		if reason != "" {
+			d.Reasons = append(slices.Clone(d.Reasons), string(event.StageAuto)+": "+reason)
+		}
+		return false
+	}
+	d.Verdict, d.Stage, d.Rule, d.Origin, d.Reason = event.Allow, event.StageAuto, "", "", reason
+	d.Reasons = append([]string{string(d.Stage) + ": " + reason}, d.Reasons...)
+	return true
+}
+
+// notify tells the Notify points that a person may have to come back.
+func (l *Loop) notify(ctx context.Context, message string) {
+	for _, f := range l.Points.Notify {
+		f(ctx, message)
+	}
 }
 
 // personDecided puts the answer into the decision; the stage stays that of

@@ -12,22 +12,24 @@ import (
 // batch answers all calls of one message, one result each, in call order.
 // All are authorised in order before the first one runs, so questions come in
 // order and an "always" holds for the calls behind it.
-// cut says that the message ended at its token limit.
-func (l *Loop) batch(ctx context.Context, calls []model.Call, cut bool) []model.Result {
+// cut says that the message ended at its token limit. changed says for each
+// call whether it ran, succeeded and was more than a look.
+func (l *Loop) batch(ctx context.Context, calls []model.Call, cut bool) (out []model.Result, changed []bool) {
 	jobs := make([]*job, len(calls))
 	for i, c := range calls {
 		jobs[i] = l.authorise(ctx, toolCall(c, cut))
 	}
-	out := make([]model.Result, 0, len(calls))
+	out = make([]model.Result, 0, len(calls))
 	for len(jobs) > 0 {
 		n := l.beside(jobs)
 		l.runBeside(ctx, jobs[:n], func(j *job) {
 			r := l.finish(ctx, j)
-			out = append(out, model.Result{ID: j.Call.ID, Tool: j.Call.Tool, Output: r.Output, IsError: r.IsError})
+			out = append(out, model.Result{ID: j.Call.ID, Tool: j.Call.Tool, Output: r.Output, IsError: r.IsError, Images: r.Images})
+			changed = append(changed, j.ran && !r.IsError && j.Effects.Touches && !j.Effects.ReadOnly)
 		})
 		jobs = jobs[n:]
 	}
-	return out
+	return out, changed
 }
 
 // beside counts the jobs that run together from the front: as many parallel

@@ -16,8 +16,7 @@ import (
 const maxToolTime = 15 * time.Minute
 
 // Call is the only way to a tool: validate, BeforeTool points, permission,
-// run, AfterTool points, one tool_end event. (What the call may change is
-// saved for undo by a point of its own, once undo exists.) It never panics
+// BeforeRun points, run, AfterTool points, one tool_end event. It never panics
 // and always gives a result for the model.
 func (l *Loop) Call(ctx context.Context, c tool.Call) tool.Result {
 	j := l.authorise(ctx, c)
@@ -34,6 +33,7 @@ type job struct {
 	result *tool.Result
 	ran    bool
 	took   time.Duration
+	done   []func(context.Context, tool.Result) // of BeforeRun, each called once
 }
 
 func refuse(r tool.Result) *tool.Result { r.IsError = true; return &r }
@@ -56,6 +56,21 @@ func (l *Loop) authorise(ctx context.Context, c tool.Call) *job {
 	j.Judged = l.judge(ctx, c)
 	l.settle(ctx, j)
 	return j
+}
+
+// beforeRun lets the points keep what undo needs. Where one cannot, the call is
+// not run: a change that nobody can take back was not what was permitted.
+func (l *Loop) beforeRun(ctx context.Context, j *job) {
+	for _, f := range l.Points.BeforeRun {
+		done, err := f(ctx, j.Call, j.Effects)
+		if done != nil {
+			j.done = append(j.done, done)
+		}
+		if err != nil {
+			j.result = refuse(tool.Result{Output: "The call was not run: " + sentence(err.Error())})
+			return
+		}
+	}
 }
 
 // settle asks where the judgement is a question and refuses where it is, or
@@ -101,8 +116,7 @@ func (l *Loop) start(ctx context.Context, j *job) bool {
 		j.result = stopped(l.whyStopped(ctx))
 		return false
 	}
-	l.again(ctx, j)
-	if j.result != nil {
+	if l.again(ctx, j); j.result != nil {
 		return false
 	}
 	l.emit(event.ToolStart{ID: j.Call.ID, Tool: j.Call.Tool, Input: j.Call.Input})
@@ -118,12 +132,14 @@ func (l *Loop) again(ctx context.Context, j *job) {
 		j.result = fault
 		return
 	}
-	if reflect.DeepEqual(eff, j.Effects) {
-		return
+	if !reflect.DeepEqual(eff, j.Effects) {
+		j.Effects, j.answer = eff, nil
+		j.Decision = l.Policy.Judge(j.Call, eff, j.says)
+		l.settle(ctx, j)
 	}
-	j.Effects, j.answer = eff, nil
-	j.Decision = l.Policy.Judge(j.Call, eff, j.says)
-	l.settle(ctx, j)
+	if j.result == nil {
+		l.beforeRun(ctx, j)
+	}
 }
 
 // run is step 5. A panic is the tool's failure, not ours.
@@ -159,12 +175,19 @@ func (l *Loop) finish(ctx context.Context, j *job) tool.Result {
 		r.IsError = true
 		r.Output = joinLines(r.Output, "[stopped: "+l.whyStopped(ctx)+"]")
 	}
-	r.Output = capOutput(r.Output)
-	if j.ran {
-		r.Output = appendNotes(r.Output, append(j.notes, l.after(ctx, j.Call, r)...))
+	l.fit(j, &r)
+	for _, done := range j.done {
+		done(ctx, r)
 	}
+	if j.ran {
+		r.Output = appendNotes(r.Output, append(j.notes, l.after(ctx, j, &r)...))
+	}
+	l.planOver(j)
 	end := event.ToolEnd{ID: j.Call.ID, Tool: j.Call.Tool, Output: r.Output, IsError: r.IsError,
 		MS: j.took.Milliseconds(), Bytes: size, Fault: r.Fault}
+	for _, i := range r.Images {
+		end.Images = append(end.Images, event.Image{MediaType: i.MediaType, Bytes: len(i.Data)})
+	}
 	if j.Decision.Verdict != "" {
 		d := j.Decision
 		end.Decision = &d
@@ -173,11 +196,16 @@ func (l *Loop) finish(ctx context.Context, j *job) tool.Result {
 	return r
 }
 
-func (l *Loop) after(ctx context.Context, c tool.Call, r tool.Result) []note {
+// after runs the AfterTool points; one that gives the result another text
+// gives it to those behind it too.
+func (l *Loop) after(ctx context.Context, j *job, r *tool.Result) []note {
 	var notes []note
 	for _, f := range l.Points.AfterTool {
-		a := f(ctx, c, r)
-		notes = append(notes, note{tagFeedback, a.Name, capOutput(a.Feedback)}, note{tagContext, a.Name, capOutput(a.Context)})
+		a := f(ctx, j.Call, *r)
+		if a.Output != nil {
+			r.Output = capOutput(*a.Output, l.room(j), "")
+		}
+		notes = append(notes, note{tagFeedback, a.Name, brief(a.Feedback)}, note{tagContext, a.Name, brief(a.Context)})
 		if a.Halt != "" {
 			l.halt(a.Name, a.Halt)
 		}

@@ -194,11 +194,11 @@ func TestToolThatCallsTools(t *testing.T) {
 func TestCapOutput(t *testing.T) {
 	t.Parallel()
 	short := strings.Repeat("a", maxOutput)
-	if got := capOutput(short); got != short {
+	if got := brief(short); got != short {
 		t.Errorf("%d bytes were cut to %d", maxOutput, len(got))
 	}
 	long := strings.Repeat("ä", 30_000) + "\xff"
-	got := capOutput(long)
+	got := brief(long)
 	if len(got) > maxOutput+80 || !strings.Contains(got, "bytes left out") || strings.ToValidUTF8(got, "?") != got {
 		t.Errorf("got %d bytes, valid %v", len(got), strings.ToValidUTF8(got, "?") == got)
 	}

@@ -91,9 +91,12 @@ type Reply struct {
 }
 
 // After is the answer of AfterTool. Feedback and Context are appended to the
-// result, each in its tagged block; the result itself stays.
+// result, each in its tagged block.
 type After struct {
-	Name     string
+	Name string
+	// Output takes the place of the text that the model reads of the result,
+	// for the funcs behind too. nil: it stays.
+	Output   *string
 	Feedback string
 	Context  string
 	Halt     string // ends the run after this batch

@@ -13,18 +13,11 @@ import (
 //go:embed safety.md
 var safety string
 
-// planNote is added in plan mode.
-const planNote = `# Plan mode
-
-You may read and search, and change nothing: calls that would are denied. Answer with a plan of what you would do.
-`
-
 // Surroundings are what the system prompt says besides the persona.
 type Surroundings struct {
 	Cwd      string
 	Platform string // GOOS/GOARCH
 	GitRoot  string // "" outside a repository
-	Mode     string
 	// Instructions are the person's and the project's instruction files.
 	Instructions []Instruction
 	// Sandbox says in a sentence what walls commands in, "" for nothing. It
@@ -44,9 +37,6 @@ func System(persona string, s Surroundings) string {
 	var b strings.Builder
 	b.WriteString(persona)
 	b.WriteString("\n\n" + safety)
-	if s.Mode == "plan" {
-		b.WriteString("\n" + planNote)
-	}
 	git := "none"
 	if s.GitRoot != "" {
 		git = plainLine(s.GitRoot)

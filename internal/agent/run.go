@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/tool"
 )
 
 // errTimeLimit is the cause of a ctx that TimeLimit ended.
@@ -27,14 +30,21 @@ const (
 // run is one prompt on its way through the loop.
 type run struct {
 	*Loop
-	began     time.Time
-	messages  []model.Message
-	turns     int
-	usage     event.Usage
-	last      string // the last text of the model, the run's result
-	guard     guard
-	continues int
-	told      bool // of going in circles
+	began      time.Time
+	system     string // Loop.System with what this run adds to it
+	messages   []model.Message
+	ids        map[string]bool // of all calls in messages
+	turns      int             // answers of the conversation
+	requests   int             // questions asked, those of compaction too
+	last       string          // the last text of the model, the run's result
+	structured json.RawMessage // the final answer by AnswerSchema
+	schema     *check          // of AnswerSchema
+	repairs    int
+	guard      guard
+	continues  int
+	told       bool // of going in circles
+	prompt     string
+	context    fill
 }
 
 // end says how a run ended. err is set where the model's service failed or
@@ -43,6 +53,11 @@ type end struct {
 	reason event.StopReason
 	err    *diag.Error
 }
+
+func (e end) over() bool { return e.reason != "" || e.err != nil }
+
+// judgePrompts is how many prompts mode auto's judge is shown.
+const judgePrompts = 3
 
 // Run sends the prompt and loops until the model is done or something ends
 // it. It says init first and result last. The error is a *diag.Error with
@@ -58,22 +73,38 @@ func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, l.TimeLimit, errTimeLimit)
 		defer cancel()
 	}
-	r := &run{Loop: l, began: l.now()}
-	l.reset()
+	r := l.newRun()
 	l.emit(l.init())
 	for _, text := range l.Opening {
 		l.Notice("", text)
 	}
-	if l.BudgetUSD != nil && l.Price == nil {
+	if l.BudgetUSD != nil && l.priceOf(l.Model.Name()) == nil {
 		l.Notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
 	}
 	return r.close(ctx, r.loop(ctx, prompt))
 }
 
-func (l *Loop) reset() {
+// newRun sets out from History with nothing spent. What History holds is
+// never changed.
+func (l *Loop) newRun() *run {
 	l.out.Lock()
-	defer l.out.Unlock()
-	l.denials, l.notices, l.halted = nil, nil, nil
+	l.denials, l.notices, l.halted, l.bill = nil, nil, nil, bill{}
+	l.out.Unlock()
+	r := &run{Loop: l, began: l.now(), system: l.System, ids: map[string]bool{}}
+	if l.AnswerSchema != nil {
+		r.schema = compile(l.AnswerSchema)
+		r.system += "\n" + answerNote(l.AnswerSchema)
+	}
+	for _, m := range l.History {
+		r.messages = append(r.messages, model.Message{Role: m.Role, Blocks: slices.Clip(m.Blocks)})
+		for _, b := range m.Blocks {
+			if b.Call != nil {
+				r.ids[b.Call.ID] = true
+			}
+		}
+	}
+	r.context.todos = lastTodos(r.messages)
+	return r
 }
 
 func (l *Loop) init() event.Init {
@@ -89,15 +120,15 @@ func (l *Loop) init() event.Init {
 }
 
 func (r *run) loop(ctx context.Context, prompt string) end {
-	if e := r.open(ctx, prompt); e.reason != "" {
+	if e := r.open(ctx, prompt); e.over() {
 		return e
 	}
 	for {
-		if e := r.mayAsk(ctx); e.reason != "" {
+		if e := r.mayAsk(ctx); e.over() {
 			return e
 		}
 		a, e := r.turn(ctx)
-		if e.reason != "" || e.err != nil {
+		if e.over() {
 			return e
 		}
 		calls := callsOf(a.Message)
@@ -106,22 +137,27 @@ func (r *run) loop(ctx context.Context, prompt string) end {
 		} else {
 			e = r.ended(ctx, a)
 		}
-		if e.reason != "" || e.err != nil {
+		if e.over() {
+			return e
+		}
+		if e := r.shorten(ctx, ""); e.over() {
 			return e
 		}
 	}
 }
 
-// open runs the points before the first request and puts the prompt down.
+// open runs the points before the first request and puts the prompt down,
+// with the notes that are due, behind a conversation that is short enough.
 func (r *run) open(ctx context.Context, prompt string) end {
-	text := prompt
+	r.prompt = prompt
+	r.remindJudge(prompt)
 	var before, behind []note
 	for _, f := range r.Points.SessionStart {
 		s := f(ctx, r.source())
 		if s.Halt != "" {
 			return r.halts(s.Name, s.Halt)
 		}
-		before = append(before, note{tagContext, s.Name, capOutput(s.Context)})
+		before = append(before, note{tagContext, s.Name, brief(s.Context)})
 	}
 	for _, f := range r.Points.Prompt {
 		s := f(ctx, prompt)
@@ -132,26 +168,49 @@ func (r *run) open(ctx context.Context, prompt string) end {
 			r.Notice("blocked", fmt.Sprintf("the hook %s blocked the prompt: %s", s.Name, s.Block))
 			return end{reason: event.StopBlocked}
 		}
-		behind = append(behind, note{tagContext, s.Name, capOutput(s.Context)})
+		behind = append(behind, note{tagContext, s.Name, brief(s.Context)})
 	}
-	if first := appendNotes("", before); first != "" {
-		text = first + "\n\n" + text
+	text, images := r.promptText(ctx, prompt, before, behind)
+	if e := r.shorten(ctx, text); e.over() {
+		return e
 	}
-	blocks := []model.Block{{}}
-	if r.Attach != nil {
-		more, images := r.Attach(ctx, prompt)
-		if more != "" {
-			text += "\n\n" + more
-		}
-		for i := range images {
-			blocks = append(blocks, model.Block{Image: &images[i]})
-		}
+	blocks := []model.Block{{Text: text}}
+	for i := range images {
+		blocks = append(blocks, model.Block{Image: &images[i]})
 	}
-	text = appendNotes(text, behind)
-	blocks[0].Text = text
 	r.say(blocks...)
 	r.emit(event.User{Text: text})
 	return end{}
+}
+
+// promptText is the prompt between what the session's start and our own notes
+// say of it and what it mentions and the hooks add.
+func (r *run) promptText(ctx context.Context, prompt string, before, behind []note) (string, []tool.Image) {
+	text := prompt
+	if r.CurrentMode() == permission.Plan {
+		r.Note(planNote)
+	}
+	for _, first := range []string{r.notes(), appendNotes("", before)} {
+		if first != "" {
+			text = first + "\n\n" + text
+		}
+	}
+	var images []tool.Image
+	if r.Attach != nil {
+		var more string
+		if more, images = r.Attach(ctx, prompt); more != "" {
+			text += "\n\n" + more
+		}
+	}
+	return appendNotes(text, behind), images
+}
+
+// remindJudge keeps the last prompts for mode auto's judge.
+func (r *run) remindJudge(prompt string) {
+	r.one.Lock()
+	defer r.one.Unlock()
+	r.prompts = append(r.prompts, prompt)
+	r.prompts = r.prompts[max(0, len(r.prompts)-judgePrompts):]
 }
 
 // mayAsk is checked before each request.
@@ -159,7 +218,8 @@ func (r *run) mayAsk(ctx context.Context) end {
 	switch {
 	case ctx.Err() != nil:
 		return r.cancelled(ctx)
-	case r.overBudget():
+	case r.overBudget() != "":
+		r.Notice("budget", "stopped: "+r.overBudget())
 		return end{reason: event.StopBudget}
 	case r.turns >= r.maxTurns():
 		r.Notice("max_turns", fmt.Sprintf("stopped at the limit of %d turns", r.maxTurns()))
@@ -170,12 +230,13 @@ func (r *run) mayAsk(ctx context.Context) end {
 
 // act runs the calls of one message and hands the results back.
 func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
-	results := r.batch(ctx, calls, cut)
+	results, changed := r.batch(ctx, calls, cut)
 	blocks := make([]model.Block, len(results))
 	for i := range results {
 		blocks[i].Result = &results[i]
 	}
 	r.say(blocks...)
+	r.context.sees(calls, results)
 	switch {
 	case ctx.Err() != nil:
 		return r.cancelled(ctx)
@@ -184,17 +245,32 @@ func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
 		return r.halts(h.name, h.reason)
 	case r.FailOnDenied && len(r.denied()) > 0:
 		return end{reason: event.StopDenied}
-	case r.guard.sees(calls, results):
-		return r.circling()
+	}
+	if r.guard.sees(calls, results, changed) {
+		if e := r.circling(ctx); e.over() {
+			return e
+		}
+	}
+	if text := r.notes(); text != "" {
+		r.generated(text)
 	}
 	return end{}
 }
 
+// generated says something to the model that no person typed.
+func (r *run) generated(text string) {
+	r.say(model.Block{Text: text})
+	r.emit(event.User{Text: text, Generated: true})
+}
+
 // circling ends a run that nobody watches. A person is told, once.
-func (r *run) circling() end {
-	watched := r.Ask != nil && r.Mode != permission.Yolo && r.Mode != permission.Auto
+func (r *run) circling(ctx context.Context) end {
+	mode := r.CurrentMode()
+	watched := r.Ask != nil && r.Agent == "" && mode != permission.Yolo && mode != permission.Auto
 	if !watched || !r.told {
-		r.Notice("loop", fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow))
+		text := fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow)
+		r.Notice("loop", text)
+		r.notify(ctx, text)
 	}
 	r.told = true
 	if watched {
@@ -210,6 +286,9 @@ func (r *run) ended(ctx context.Context, a *model.Answer) end {
 		return end{reason: event.StopRefusal, err: r.failure(diag.ModelFailed, "the model refused to answer", 0).
 			With("stop_reason", string(event.StopRefusal))}
 	case model.MaxTokens:
+		if r.schema != nil {
+			return r.repair("it was cut off at the token limit")
+		}
 		r.Notice("max_tokens", "the answer was cut off at the model's token limit")
 		return end{reason: event.StopMaxTokens}
 	case model.Other:
@@ -217,6 +296,11 @@ func (r *run) ended(ctx context.Context, a *model.Answer) end {
 	}
 	if strings.TrimSpace(r.last) == "" {
 		r.Notice("empty_answer", "the model ended without a text")
+	}
+	if r.schema != nil {
+		if e, ok := r.satisfies(); !ok {
+			return e
+		}
 	}
 	return r.stopPoints(ctx)
 }
@@ -229,7 +313,7 @@ func (r *run) stopPoints(ctx context.Context) end {
 			return r.halts(s.Name, s.Halt)
 		}
 		if s.Block != "" {
-			notes = append(notes, note{tagFeedback, s.Name, capOutput(s.Block)})
+			notes = append(notes, note{tagFeedback, s.Name, brief(s.Block)})
 		}
 	}
 	if len(notes) == 0 {
@@ -240,9 +324,7 @@ func (r *run) stopPoints(ctx context.Context) end {
 		return end{reason: event.StopEndTurn}
 	}
 	r.continues++
-	text := appendNotes("", notes)
-	r.say(model.Block{Text: text})
-	r.emit(event.User{Text: text})
+	r.generated(appendNotes("", notes))
 	return end{}
 }
 

@@ -75,7 +75,7 @@ func TestGuardNeedsTheSameResultToo(t *testing.T) {
 	tl := look()
 	tl.run = func(context.Context, tool.Call) (tool.Result, error) {
 		n++
-		return tool.Result{Output: fmt.Sprint("step ", n)}, nil
+		return tool.Result{Output: strings.Repeat("step ", n)}, nil
 	}
 	h := newLoop(t, model1(says("", call("a", "read", `{}`))), tl)
 	h.MaxTurns = 12
@@ -87,7 +87,7 @@ func TestGuardNeedsTheSameResultToo(t *testing.T) {
 func TestGuardWindow(t *testing.T) {
 	t.Parallel()
 	step := func(g *guard, name string) bool {
-		return g.sees([]model.Call{{Tool: name}}, []model.Result{{}})
+		return g.sees([]model.Call{{Tool: name}}, []model.Result{{}}, nil)
 	}
 	var g guard
 	for i, name := range strings.Split("a b c a b c a b d a", " ") { // the fourth a comes when the first has left the window

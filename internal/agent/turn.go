@@ -13,42 +13,83 @@ import (
 )
 
 // turn is one request: it streams the answer, says assistant and usage, and
-// puts the answer down. An end with a reason or an error is the run's.
+// puts the answer down. A conversation that the service finds too long is
+// shortened once and sent again. An end with a reason or an error is the run's.
 func (r *run) turn(ctx context.Context) (*model.Answer, end) {
 	r.turns++
-	var text strings.Builder
-	a, err := r.Model.Ask(ctx, r.request(), func(d model.Delta) {
-		if d.Thinking {
-			r.emit(event.ThinkingDelta{Text: d.Text})
-			return
+	a, streamed, err := r.ask(ctx)
+	if tooLong(err) && streamed == "" && ctx.Err() == nil {
+		if e := r.overflowed(ctx, err); e.reason != "" || e.err != nil {
+			return nil, e
 		}
-		text.WriteString(d.Text)
-		r.emit(event.TextDelta{Text: d.Text})
-	})
+		a, streamed, err = r.ask(ctx)
+	}
 	if err != nil {
-		return nil, r.cut(ctx, err, text.String())
+		return nil, r.cut(ctx, err, streamed)
 	}
 	if a == nil {
 		return nil, end{err: r.failure(diag.ModelFailed, "the model gave no answer", 0)}
 	}
 	r.nameCalls(&a.Message)
 	r.messages = append(r.messages, a.Message)
-	r.usage = r.usage.Add(a.Usage)
+	r.context.measured = int(tokens(a.Usage))
 	if t := textOf(a.Message); t != "" || len(callsOf(a.Message)) == 0 {
 		r.last = t
 	}
 	r.emit(assistant(a.Message))
-	r.emit(r.spent(a))
+	r.spend(r.Model, a, true)
 	return a, end{}
 }
 
-func (r *run) request() model.Request {
-	_, name, ok := strings.Cut(r.Model.Name(), "/")
-	if !ok {
-		name = r.Model.Name()
+func tooLong(err error) bool {
+	var failed *model.Error
+	return errors.As(err, &failed) && failed.Overflow
+}
+
+// ask sends the conversation and streams the answer; streamed is its text as
+// far as it came.
+func (r *run) ask(ctx context.Context) (a *model.Answer, streamed string, err error) {
+	var text strings.Builder
+	say := func(s string) {
+		if s != "" {
+			text.WriteString(s)
+			r.emit(event.TextDelta{Text: s})
+		}
 	}
-	return model.Request{Model: name, System: r.System, Messages: slices.Clone(r.messages),
-		Tools: r.Tools.Specs(), Params: r.Params, Number: r.turns}
+	gate := gate{offers: r.offers}
+	a, err = r.Model.Ask(ctx, r.request(), func(d model.Delta) {
+		switch {
+		case d.Thinking:
+			r.emit(event.ThinkingDelta{Text: d.Text})
+		case r.NoSalvage:
+			say(d.Text)
+		default:
+			say(gate.write(d.Text))
+		}
+	})
+	salvaged := err == nil && a != nil && !r.NoSalvage && salvage(&a.Message, r.offers)
+	say(gate.end(salvaged))
+	return a, text.String(), err
+}
+
+// offers says whether a tool is offered under this name.
+func (r *run) offers(name string) bool {
+	_, ok := r.Tools.Get(name)
+	return ok
+}
+
+func (r *run) request() model.Request {
+	r.requests++
+	return model.Request{Model: bareName(r.Model), System: r.system, Messages: slices.Clone(r.messages),
+		Tools: r.Tools.Specs(), Params: r.Params, CacheKey: r.Session, Number: r.requests}
+}
+
+// bareName is the provider's own name of a model.
+func bareName(m model.Model) string {
+	if _, name, ok := strings.Cut(m.Name(), "/"); ok {
+		return name
+	}
+	return m.Name()
 }
 
 // cut ends a run whose answer did not come whole. What was streamed is kept,
@@ -112,20 +153,24 @@ func (r *run) failure(code diag.Code, message string, status int) *diag.Error {
 	return e
 }
 
-// nameCalls gives a call without an id, or with one that stands twice in the
-// message, an id of its own: every call needs exactly one result.
+// nameCalls gives a call without an id, or with one that the conversation has
+// already, an id of its own: every call needs exactly one result, and what is
+// kept of it is found by the id.
 func (r *run) nameCalls(m *model.Message) {
-	seen := map[string]bool{}
 	for i, b := range m.Blocks {
 		if b.Call == nil {
 			continue
 		}
-		if b.Call.ID == "" || seen[b.Call.ID] {
+		id := b.Call.ID
+		for n := i; id == "" || r.ids[id]; n++ {
+			id = fmt.Sprintf("call_%d_%d", r.requests, n)
+		}
+		if id != b.Call.ID {
 			c := *b.Call
-			c.ID = fmt.Sprintf("call_%d_%d", r.turns, i)
+			c.ID = id
 			m.Blocks[i].Call = &c
 		}
-		seen[m.Blocks[i].Call.ID] = true
+		r.ids[id] = true
 	}
 }
 
@@ -147,10 +192,27 @@ func textOf(m model.Message) string {
 	return b.String()
 }
 
+// assistant is an answer as the stream says it. Parts are filled where text
+// and calls alone would not give the message back.
 func assistant(m model.Message) event.Assistant {
 	e := event.Assistant{Text: textOf(m)}
-	for _, c := range callsOf(m) {
-		e.Calls = append(e.Calls, event.Call{ID: c.ID, Tool: c.Tool, Input: c.Input})
+	texts, plain := 0, true
+	for _, b := range m.Blocks {
+		switch {
+		case b.Call != nil:
+			e.Calls = append(e.Calls, event.Call{ID: b.Call.ID, Tool: b.Call.Tool, Input: b.Call.Input, Broken: b.Call.Broken, Extra: b.Call.Extra})
+			e.Parts = append(e.Parts, event.Part{Call: b.Call.ID})
+		case b.Raw != nil:
+			plain = false
+			e.Parts = append(e.Parts, event.Part{Provider: b.Raw.Provider, Model: b.Raw.Model, Raw: b.Raw.JSON})
+		case b.Text != "":
+			texts++
+			plain = plain && texts == 1 && len(e.Calls) == 0
+			e.Parts = append(e.Parts, event.Part{Text: b.Text})
+		}
+	}
+	if plain {
+		e.Parts = nil
 	}
 	return e
 }

@@ -37,6 +37,8 @@ type stand struct {
 	shell   *shell.Shell
 	route   profile.Route
 	notices []string
+	// whole is the persona as it is stored in the session.
+	whole *spec.Object
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
 }
@@ -46,6 +48,7 @@ type about struct {
 	persona, variant string
 	overrides        *spec.Object
 	flags            flags
+	kept             *kept // the persona of a session that goes on, nil for a new one
 	addDirs          []string
 	temp             string // the private temp directory, "" for none
 	modelFlag        string
@@ -173,10 +176,16 @@ func (s *stand) laterRole() error {
 // choose finds the persona and where its model label leads.
 func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	c, err := a.persona(ctx, s.at, in.persona, in.variant, in.overrides)
+	if in.kept != nil {
+		c, err = in.kept.keep(ctx, c, err)
+	}
 	if err != nil {
 		return err
 	}
-	s.persona = spec.FromObject(c.spec)
+	s.persona, s.whole = spec.FromObject(c.spec), c.spec
+	if in.kept != nil {
+		in.kept.bind(s.persona)
+	}
 	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
 	s.notices = append(s.notices, c.notices...)
 	label := s.persona.Model
@@ -261,7 +270,7 @@ func real(path string) string {
 // system is the whole system prompt.
 func (s *stand) system(now time.Time) string {
 	return agent.System(s.persona.Prompt, agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Mode: s.mode(), Instructions: s.instructions, Date: now})
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions, Date: now})
 }
 
 func (s *stand) gitRoot() string {

@@ -86,6 +86,10 @@ type Request struct {
 	Messages []Message // first a user message; roles alternate
 	Tools    []tool.Spec
 	Params   []Param
+	// MaxTokens of the answer, beside what a thinking budget takes; 0: what
+	// Params or the provider say. Params that name it too are left out by the
+	// asker.
+	MaxTokens int
 	// CacheKey groups the requests of one conversation for a service that
 	// places its prompt cache by a key; the session id. "" names none.
 	CacheKey string

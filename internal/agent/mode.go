@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"cmp"
+	"strings"
+
+	"larva.dev/larva/internal/frame"
+	"larva.dev/larva/internal/permission"
+)
+
+const (
+	// exitPlan is the tool that ends plan mode; the loop acts on its yes.
+	exitPlan = "exit_plan_mode"
+	tagNote  = "system-note"
+
+	planNote     = "Plan mode is on: read and search, and change nothing; calls that would are denied. When the plan stands, hand it over with exit_plan_mode, or answer with it where there is no such tool."
+	planOverNote = "Plan mode has ended: the plan is accepted. The mode is %s now; go on with the plan."
+)
+
+// SetMode changes the mode of the run that is on: what is judged from now on
+// is judged by it. A tool may call it while it runs, a point may not. The
+// model is told where plan mode begins or ends.
+func (l *Loop) SetMode(mode string) {
+	l.one.Lock()
+	defer l.one.Unlock()
+	was := l.mode()
+	if mode == was {
+		return
+	}
+	p := *l.Policy
+	p.Mode = mode
+	l.Policy, l.Mode = &p, mode
+	switch {
+	case was == permission.Plan:
+		l.Note(strings.Replace(planOverNote, "%s", mode, 1))
+	case mode == permission.Plan:
+		l.Note(planNote)
+	}
+}
+
+// CurrentMode is the mode that calls are judged by now.
+func (l *Loop) CurrentMode() string {
+	l.one.Lock()
+	defer l.one.Unlock()
+	return l.mode()
+}
+
+func (l *Loop) mode() string {
+	if l.Mode == "" && l.Policy != nil {
+		return cmp.Or(l.Policy.Mode, permission.Default)
+	}
+	return cmp.Or(l.Mode, permission.Default)
+}
+
+// Note puts a note of ours before the model with the next thing it is sent: an
+// undo, say. Any goroutine may call it.
+func (l *Loop) Note(text string) {
+	l.out.Lock()
+	defer l.out.Unlock()
+	l.queued = append(l.queued, text)
+}
+
+// notes takes the queued notes, as one text; "" where there is none.
+func (l *Loop) notes() string {
+	l.out.Lock()
+	queued := l.queued
+	l.queued = nil
+	l.out.Unlock()
+	var out []string
+	for _, text := range queued {
+		out = append(out, systemNote(text))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+func systemNote(text string) string { return frame.Block(tagNote, "", "", text) }
+
+// planOver acts on a call of exit_plan_mode that ran: the person's answer
+// names the mode that follows, and none that asks less than accept-edits.
+func (l *Loop) planOver(j *job) {
+	if j.Call.Tool != exitPlan || !j.ran || j.result == nil || j.result.IsError || j.answer == nil || !j.answer.Allow {
+		return
+	}
+	next := permission.Default
+	if j.answer.Mode == permission.AcceptEdits {
+		next = permission.AcceptEdits
+	}
+	if l.CurrentMode() == permission.Plan {
+		l.SetMode(next)
+	}
+}
