@@ -18,6 +18,7 @@ import (
 func Merge(layers []Layer) (Effective, error) {
 	e := Effective{Origins: map[string]string{}}
 	for _, l := range layers {
+		e.Notices = append(e.Notices, l.Notices...)
 		if l.Project && !l.Trusted {
 			e.Notices = append(e.Notices, unheard(l)...)
 			continue

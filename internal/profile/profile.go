@@ -179,6 +179,8 @@ type Layer struct {
 	Profile Profile
 	// Origins maps a field path (permissions.deny.0) to file:line.
 	Origins map[string]string
+	// Notices are what reading the file has to tell.
+	Notices []string
 	// Project marks the layer that can only lower; Trusted lifts that for the
 	// fields that trust covers.
 	Project bool
