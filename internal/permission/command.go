@@ -197,6 +197,9 @@ func (c *commandPattern) restricts(u *unit) bool {
 			return true
 		}
 	}
+	if !u.globs {
+		return false
+	}
 	if argv, ok := c.spelled(u.seg); ok {
 		return glob(text, strings.Join(argv, " "), ' ')
 	}
@@ -227,11 +230,9 @@ func (c *commandPattern) spelled(s *command.Segment) ([]string, bool) {
 
 // allows says that a shell rule allows a segment: the command it surely is,
 // word by word, with the very assignments the rule names.
-func (c *commandPattern) allows(s *command.Segment) bool {
-	if c.line != "" || s.Dynamic != "" || len(s.Argv) == 0 {
-		return false
-	}
-	if slices.ContainsFunc(s.Redirects, func(r command.Redirect) bool { return Socket(r.Target.Value) }) {
+func (c *commandPattern) allows(u *unit) bool {
+	s := u.seg
+	if c.line != "" || s.Dynamic != "" || len(s.Argv) == 0 || u.socket {
 		return false
 	}
 	if !slices.EqualFunc(c.assigns, s.Assigns, func(want string, a command.Assign) bool {
@@ -239,10 +240,10 @@ func (c *commandPattern) allows(s *command.Segment) bool {
 	}) {
 		return false
 	}
-	if !s.Opaque && glob(c.text, strings.Join(command.Values(s.Argv), string(sep)), sep) {
+	if !s.Opaque && glob(c.text, u.exact, sep) {
 		return true
 	}
-	if len(s.Wrappers) == 0 || strings.Contains(strings.Join(s.Wrappers, " "), " -") {
+	if len(s.Wrappers) == 0 || slices.ContainsFunc(s.Wrappers, func(w string) bool { return strings.Contains(w, " -") }) {
 		return false // scripts and find -exec: what is inside counts
 	}
 	// The rule names the wrapper: it must name the command inside as well,
@@ -255,15 +256,31 @@ func (c *commandPattern) allows(s *command.Segment) bool {
 }
 
 // shellRules are the rules that may speak of a command called one of names,
-// in their order.
-func (l *list) shellRules(names []string) []*rule {
-	out := slices.Clone(l.shell)
-	for i, n := range names {
-		if found := l.byWord[n]; len(found) > 0 && !slices.Contains(names[:i], n) {
-			out = append(out, found...)
-		}
+// in their order, and with files those on files too. The answer is read only.
+func (l *list) shellRules(names []string, files bool) []*rule {
+	base := l.shell
+	if files {
+		base = l.onShell
 	}
-	return inOrder(out)
+	out := base
+	for i, n := range names {
+		found := l.byWord[n]
+		if len(found) == 0 || slices.Contains(names[:i], n) {
+			continue
+		}
+		if len(out) == len(base) {
+			if len(base) == 0 {
+				out = found[:len(found):len(found)]
+				continue
+			}
+			out = slices.Clone(base)
+		}
+		out = append(out, found...)
+	}
+	if len(out) > len(base) {
+		out = inOrder(slices.Clone(out))
+	}
+	return out
 }
 
 func inOrder(rules []*rule) []*rule {

@@ -2,7 +2,6 @@ package permission
 
 import (
 	"slices"
-	"strings"
 
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/tool"
@@ -65,8 +64,14 @@ func (p *Policy) Judge(c tool.Call, eff tool.Effects, hook HookSays) event.Decis
 			d.Judgeable = d.Judgeable && p.judgeable(units[i], o)
 		}
 	}
-	order := map[event.Verdict][]event.Stage{event.Deny: refusalOrder, event.Ask: questionOrder, event.Allow: allowOrder}[d.Verdict]
-	slices.SortStableFunc(all, func(a, b finding) int { return slices.Index(order, a.stage) - slices.Index(order, b.stage) })
+	order := allowOrder
+	switch d.Verdict {
+	case event.Deny:
+		order = refusalOrder
+	case event.Ask:
+		order = questionOrder
+	}
+	all = settle(d.Verdict, order, all).found
 	first := all[0]
 	d.Stage, d.Reason = first.stage, first.reason
 	if first.rule != nil {
@@ -96,6 +101,9 @@ func (p *Policy) judge(u *unit, hook HookSays) outcome {
 }
 
 func settle(v event.Verdict, order []event.Stage, found []finding) outcome {
+	if len(found) == 1 {
+		return outcome{verdict: v, stage: found[0].stage, found: found}
+	}
 	slices.SortStableFunc(found, func(a, b finding) int { return slices.Index(order, a.stage) - slices.Index(order, b.stage) })
 	return outcome{verdict: v, stage: found[0].stage, found: found}
 }
@@ -105,7 +113,7 @@ func (u *unit) restricting(l *list) []*rule {
 	var out []*rule
 	candidates := l.all
 	if u.seg != nil && (len(u.seg.Argv) == 0 || !u.seg.Argv[0].Glob) {
-		candidates = inOrder(append(l.shellRules(u.names), l.files...))
+		candidates = l.shellRules(u.names, true)
 	}
 	for _, r := range candidates {
 		if u.covered(r, true) {
@@ -123,11 +131,7 @@ func (p *Policy) allowing(u *unit, user bool) *rule {
 	}
 	candidates := p.Rules.allow.all
 	if u.seg != nil {
-		var names []string
-		if len(u.seg.Argv) > 0 {
-			names = []string{u.seg.Argv[0].Value, u.seg.Outer[0].Value}
-		}
-		candidates = p.Rules.allow.shellRules(names)
+		candidates = p.Rules.allow.shellRules(u.own, false)
 	}
 	for _, r := range candidates {
 		if (!user || r.User) && u.covered(r, false) {
@@ -191,7 +195,10 @@ func (p *Policy) whyDefault(u *unit) string {
 
 // quote puts a text of the call in backquotes, one line, not too long.
 func quote(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = spaces(s)
+	if len(s) <= 120 {
+		return "`" + s + "`"
+	}
 	if r := []rune(s); len(r) > 120 {
 		s = string(r[:117]) + "..."
 	}

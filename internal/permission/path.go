@@ -15,8 +15,9 @@ import (
 
 // pathPattern is a file pattern with gitignore's meaning, made absolute.
 type pathPattern struct {
-	glob string // for doublestar; matches the path or a directory above it
-	dir  bool   // it named a directory: only what is below matches
+	glob  string // for doublestar; matches the path or a directory above it
+	dir   bool   // it named a directory: only what is below matches
+	front string // what everything that it matches begins with
 }
 
 // parsePath reads a file pattern. //x is absolute, ~/x in the home, /x below
@@ -67,6 +68,10 @@ func (r *rule) parsePath(pattern string, restricts bool, p Places) (hint string,
 			one.glob = path.Join(escape(filepath.ToSlash(b)), one.glob)
 		}
 		one.glob = fold(path.Clean(one.glob))
+		if one.front = one.glob; strings.ContainsAny(one.glob, `*?[{\`) {
+			one.front = one.glob[:strings.IndexAny(one.glob, `*?[{\`)]
+		}
+		one.front = strings.TrimSuffix(one.front, "/") // x/** matches x too
 		r.paths = append(r.paths, one)
 		if r.exact == "" && !strings.ContainsAny(pattern, `*?[{\`) && !one.dir {
 			r.exact = fold(path.Join(filepath.ToSlash(b), strings.TrimPrefix(rest, "/**")))
@@ -108,6 +113,9 @@ func fold(p string) string {
 // matches says that the pattern names the path or a directory above it.
 func (g pathPattern) matches(p string, restricts bool) bool {
 	p = fold(filepath.ToSlash(p))
+	if !strings.HasPrefix(p, g.front) {
+		return false
+	}
 	self := !g.dir || restricts
 	for first := true; ; first = false {
 		if !first || self {

@@ -1,6 +1,6 @@
 // Package permission judges the effects of a call by rules, mode and ceiling:
 // allow, ask or deny, with the reason. It is pure: it touches no disk, asks
-// nobody and remembers nothing.
+// nobody and remembers nothing but how the lines that it met last are read.
 package permission
 
 import (

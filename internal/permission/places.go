@@ -62,6 +62,9 @@ func (p *Policy) holds(dir string) bool {
 
 // lax is a path component as the most forgiving file systems read it.
 func lax(s string) string {
+	if plainName(s) {
+		return s
+	}
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) { // zero-width joiners, marks, BOM: ignored by HFS+
 			return -1
@@ -76,6 +79,19 @@ func lax(s string) string {
 	return s
 }
 
+// plainName says that lax would leave a component as it is.
+func plainName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || c == ':' || c == '~' || c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return s == "" || s[len(s)-1] != ' ' && s[len(s)-1] != '.'
+}
+
+// secretBelow are places below the home that hold keys.
+var secretBelow = []string{".ssh", ".gnupg", ".aws", ".kube", ".config/gcloud", ".docker/config.json"}
+
 // secret says that a file holds keys or passwords.
 func (p *Policy) secret(file string) bool {
 	f := filepath.ToSlash(file)
@@ -87,10 +103,13 @@ func (p *Policy) secret(file string) bool {
 			return true
 		}
 	}
-	if home := p.Places.Home; home != "" {
-		for _, d := range []string{".ssh", ".gnupg", ".aws", ".kube", ".config/gcloud", ".docker/config.json"} {
-			if within(strings.ToLower(filepath.Join(home, d)), strings.ToLower(file)) {
-				return true
+	if home := filepath.ToSlash(p.Places.Home); home != "" {
+		low := strings.ToLower(f)
+		if rest, ok := strings.CutPrefix(low, strings.TrimSuffix(strings.ToLower(home), "/")+"/"); ok && strings.HasPrefix(rest, ".") {
+			for _, d := range secretBelow {
+				if rest == d || strings.HasPrefix(rest, d) && rest[len(d)] == '/' {
+					return true
+				}
 			}
 		}
 	}

@@ -166,21 +166,3 @@ func TestJudgeProperties(t *testing.T) {
 		t.Error("the generator is one-sided: nothing much was tested")
 	}
 }
-
-func BenchmarkJudge(b *testing.B) {
-	bench := newBench(b)
-	var rules []string
-	for i := range 190 {
-		rules = append(rules, fmt.Sprintf("bash(tool%d sub *)", i))
-	}
-	rules = append(rules, "bash(git status *)", "bash(git log *)", "bash(make *)", "edit(src/**)", "read(docs/**)")
-	bench.rules(rule(rules...), rule("bash(git push *)", "edit(x/**)"), rule("bash(rm *)", "read(secrets/**)", "edit(dev/**)"))
-	line := "git status && git log | head -5; make a && ls src | wc -l; cat a.txt | grep x && git status -s; make b"
-	call, eff := bench.prepare(line)
-	b.ResetTimer()
-	for b.Loop() {
-		if d := bench.p.Judge(call, eff, permission.HookSays{}); d.Verdict != event.Allow {
-			b.Fatal(d.Reason)
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 // Rules are parsed rules, read-only.
 type Rules struct {
 	allow, ask, deny list
+	lines            *lines
 }
 
 // list is one list of rules in order, with the shell patterns found by their
@@ -21,6 +22,8 @@ type list struct {
 	byWord map[string][]*rule // shell patterns that begin with this word
 	shell  []*rule            // the other shell rules
 	files  []*rule            // rules of file tools
+	// onShell are shell and files in order: what may restrict any command.
+	onShell []*rule
 }
 
 // kind is what a rule's pattern is matched against.
@@ -85,7 +88,7 @@ func ParseRules(allow, ask, deny []profile.Rule, p Places) (*Rules, []RuleError)
 		}
 		return l
 	}
-	return &Rules{allow: read("allow", allow), ask: read("ask", ask), deny: read("deny", deny)}, errs
+	return &Rules{allow: read("allow", allow), ask: read("ask", ask), deny: read("deny", deny), lines: &lines{}}, errs
 }
 
 func (l *list) add(r *rule) {
@@ -93,12 +96,14 @@ func (l *list) add(r *rule) {
 	l.all = append(l.all, r)
 	if fileTool(r.tool) {
 		l.files = append(l.files, r)
+		l.onShell = append(l.onShell, r)
 	}
 	if r.tool != "bash" {
 		return
 	}
 	if r.command == nil || r.command.first == "" {
 		l.shell = append(l.shell, r)
+		l.onShell = append(l.onShell, r)
 		return
 	}
 	if l.byWord == nil {

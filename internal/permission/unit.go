@@ -26,42 +26,77 @@ type unit struct {
 	seg    *command.Segment // nil for all but shell commands
 	boxed  bool             // it runs inside the sandbox
 	use    capability.Use
-	line   string     // the whole shell line, spaces made alike
-	argvs  [][]string // what the command may turn out to be
-	names  []string   // its names among those
-	texts  []string   // the same and the command's source, for rules that restrict
-	broken string     // why the line cannot be parsed
+	line   string   // the whole shell line, spaces made alike
+	names  []string // its names among those
+	own    []string // the names that a rule may allow it by
+	exact  string   // the command that it surely is, words joined by sep
+	globs  bool     // a word of it is a file pattern
+	socket bool     // a redirect of it opens a connection
+	texts  []string // the same and the command's source, for rules that restrict
+	broken string   // why the line cannot be parsed
 }
 
 // units splits a call into what is judged alone.
 func (p *Policy) units(c tool.Call, eff tool.Effects) []*unit {
-	paths := make([]tool.Path, len(eff.Paths))
-	for i, pt := range eff.Paths {
-		paths[i] = p.place(pt)
+	paths := eff.Paths
+	if slices.ContainsFunc(paths, func(pt tool.Path) bool { return !pt.Unknown && pt.Abs == "" }) {
+		paths = make([]tool.Path, len(eff.Paths))
+		for i, pt := range eff.Paths {
+			paths[i] = p.place(pt)
+		}
 	}
 	if eff.Command == "" && c.Tool != "bash" {
 		return []*unit{{call: c, text: c.Tool, needs: eff.Needs, paths: paths, network: eff.Network, reader: eff.ReadOnly && !eff.Network,
 			idle: !eff.Touches && len(eff.Needs) == 0 && len(paths) == 0 && !eff.Network, subject: subject(c, eff)}}
 	}
-	boxed := p.Sandboxed && !eff.Unwalled && !optsOut(c)
-	line, err := command.Parse(eff.Command)
-	if err != nil {
-		return []*unit{{call: c, text: eff.Command, needs: capability.Join(anything(boxed), eff.Needs), paths: paths, network: eff.Network,
-			broken: err.Error(), line: spaces(eff.Command), texts: []string{spaces(eff.Command)}}}
-	}
-	var out []*unit
-	for i := range line.Segments {
-		u := shellUnit(c, &line.Segments[i], boxed)
-		u.line = spaces(eff.Command)
-		for _, pt := range paths {
-			if pt.Segment == i {
-				u.paths = append(u.paths, pt)
-			}
+	read := p.Rules.reading(eff.Command, p.Sandboxed && !eff.Unwalled && !optsOut(c))
+	units := slices.Clone(read) // what was read is shared and stays as it is
+	out := make([]*unit, len(units))
+	for i := range units {
+		u := &units[i]
+		out[i], u.call = u, c
+		if u.broken != "" {
+			u.needs, u.paths, u.network = capability.Join(slices.Clone(u.needs), eff.Needs), paths, eff.Network
+			continue
 		}
-		out = append(out, u)
+		u.paths = ofSegment(paths, i)
+	}
+	return out
+}
+
+// ofSegment are the paths of one command; effects states them side by side.
+func ofSegment(paths []tool.Path, segment int) []tool.Path {
+	from := slices.IndexFunc(paths, func(pt tool.Path) bool { return pt.Segment == segment })
+	if from < 0 {
+		return nil
+	}
+	to := from
+	for to < len(paths) && paths[to].Segment == segment {
+		to++
+	}
+	out := paths[from:to:to]
+	for _, pt := range paths[to:] {
+		if pt.Segment == segment {
+			out = append(out, pt)
+		}
+	}
+	return out
+}
+
+// readLine is everything about a shell line that hangs on its text alone.
+func readLine(text string, boxed bool) []unit {
+	line, err := command.Parse(text)
+	plain := spaces(text)
+	if err != nil {
+		return []unit{{text: text, needs: anything(boxed), broken: err.Error(), line: plain, texts: []string{plain}, boxed: boxed}}
+	}
+	out := make([]unit, len(line.Segments))
+	for i := range line.Segments {
+		out[i] = shellUnit(&line.Segments[i], boxed)
+		out[i].line = plain
 	}
 	if len(out) == 0 { // only comments
-		out = append(out, &unit{call: c, text: eff.Command, reader: true, seg: &command.Segment{}, use: capability.Use{Known: true, Reader: true, Safe: true}})
+		out = append(out, unit{text: text, reader: true, seg: &command.Segment{}, use: capability.Use{Known: true, Reader: true, Safe: true}})
 	}
 	return out
 }
@@ -89,7 +124,16 @@ func (p *Policy) place(pt tool.Path) tool.Path {
 	return pt
 }
 
-func spaces(s string) string { return strings.Join(strings.Fields(s), " ") }
+func spaces(s string) string {
+	plain := s != "" && s[0] > ' ' && s[len(s)-1] > ' '
+	for i := 0; i < len(s) && plain; i++ {
+		plain = s[i] < 0x80 && (s[i] > ' ' || s[i] == ' ' && s[i+1] != ' ')
+	}
+	if plain {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
 
 // anything is what a command needs of which nothing is known.
 func anything(boxed bool) []capability.Need {
@@ -97,8 +141,8 @@ func anything(boxed bool) []capability.Need {
 }
 
 // shellUnit states what one command of a line needs, in or out of the sandbox.
-func shellUnit(c tool.Call, s *command.Segment, boxed bool) *unit {
-	u := &unit{call: c, text: s.Text, seg: s, boxed: boxed}
+func shellUnit(s *command.Segment, boxed bool) unit {
+	u := unit{text: s.Text, seg: s, boxed: boxed}
 	u.use = capability.ShellNeeds(Args(s.Argv), boxed)
 	u.needs = u.use.Needs
 	if s.Opaque {
@@ -115,6 +159,7 @@ func shellUnit(c tool.Call, s *command.Segment, boxed bool) *unit {
 	}
 	for _, r := range s.Redirects {
 		if Socket(r.Target.Value) {
+			u.socket = true
 			u.needs = capability.Join(u.needs, []capability.Need{{Family: "shell", Posture: capability.ReadWrite}, {Family: "network", Posture: capability.ReadWrite}})
 		} else if r.Write {
 			u.needs = capability.Join(u.needs, []capability.Need{{Family: "filesystem", Posture: capability.ReadWrite}})
@@ -124,16 +169,32 @@ func shellUnit(c tool.Call, s *command.Segment, boxed bool) *unit {
 		u.network = u.network || n.Family == "network" && n.Posture > capability.None
 	}
 	u.reader = capability.Highest(u.needs) <= capability.ReadOnly && s.Dynamic == ""
-	u.argvs = candidates(s)
-	u.texts = append(u.texts, spaces(s.Text))
-	for _, a := range u.argvs {
-		u.texts = append(u.texts, strings.Join(a, " "))
-		u.names = append(u.names, a[0])
-	}
-	if w, _, ok := strings.Cut(spaces(s.Text), " "); ok || w != "" {
-		u.names = append(u.names, w)
-	}
+	u.spell(s)
 	return u
+}
+
+// spell fills in by what words rules may speak of the command.
+func (u *unit) spell(s *command.Segment) {
+	add := func(list []string, text string) []string {
+		if text == "" || slices.Contains(list, text) {
+			return list
+		}
+		return append(list, text)
+	}
+	plain := spaces(s.Text)
+	u.texts = add(u.texts, plain)
+	for _, a := range candidates(s) {
+		u.texts = add(u.texts, strings.Join(a, " "))
+		u.names = add(u.names, a[0])
+	}
+	first, _, _ := strings.Cut(plain, " ")
+	u.names = add(u.names, first)
+	if len(s.Argv) == 0 {
+		return
+	}
+	u.own = add(add(nil, s.Argv[0].Value), s.Outer[0].Value)
+	u.exact = strings.Join(command.Values(s.Argv), string(sep))
+	u.globs = slices.ContainsFunc(s.Argv, func(w command.Word) bool { return w.Glob })
 }
 
 // Args are a command's words as the capability table reads them.
@@ -203,7 +264,7 @@ func (u *unit) covered(r *rule, restricts bool) bool {
 			case u.broken != "":
 				return false
 			}
-			return r.command.allows(u.seg)
+			return r.command.allows(u)
 		}
 		return restricts && u.named(r)
 	}
