@@ -23,6 +23,11 @@ type RunInput struct {
 	Ask      []string
 	Deny     []string
 	AddDirs  []string
+	// Continue goes on with the project's latest session, Resume with the one of
+	// this id, Fork with a copy of it (ID or ID@N: up to the Nth typed prompt).
+	// Persona may then be "", or the prompt's first word.
+	Continue     bool
+	Resume, Fork string
 	// FailOnDenied makes any denial exit 3.
 	FailOnDenied bool
 	// Stdin is appended to the prompt where it is piped (StdinTTY false).

@@ -24,6 +24,11 @@ const maxPrompt = 16 << 20
 // Run runs a persona until it ends. The result is valid once the run has
 // begun, also beside an error.
 func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
+	sit, in, err := a.sit(in, true)
+	if err != nil {
+		return event.Result{}, err
+	}
+	defer sit.close()
 	if err := a.refuseWider(in); err != nil {
 		return event.Result{}, err
 	}
@@ -32,7 +37,7 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 		return event.Result{}, diag.New(diag.Internal, "the run's temp directory cannot be made: %v", err)
 	}
 	defer os.RemoveAll(temp)
-	s, err := a.stand(ctx, in.about(temp))
+	s, err := a.stand(ctx, in.about(temp, sit))
 	if err != nil {
 		return event.Result{}, err
 	}
@@ -40,12 +45,18 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err != nil {
 		return event.Result{}, err
 	}
-	l, err := a.loop(ctx, s, in)
+	l, err := a.loop(ctx, s, in, sit)
 	if err != nil {
 		return event.Result{}, withNotices(err, s.notices)
 	}
 	defer s.shell.Close()
+	if ctx, err = sit.begin(ctx, a, l, s, in); err != nil {
+		return event.Result{}, withNotices(err, s.notices)
+	}
 	res, err := l.Run(ctx, prompt)
+	if lost := sit.failed(); lost != nil {
+		return res, lost
+	}
 	return res, notThere(err, s.route)
 }
 
@@ -72,8 +83,8 @@ func withNotices(err error, notices []string) error {
 	return (&e).With("notices", notices)
 }
 
-func (in RunInput) about(temp string) about {
-	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model,
+func (in RunInput) about(temp string, sit *sitting) about {
+	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, kept: sit.kept(),
 		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
 }
 
@@ -147,7 +158,7 @@ func readAll(ctx context.Context, r io.Reader) (string, error) {
 }
 
 // loop wires a run.
-func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, error) {
+func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*agent.Loop, error) {
 	// The retrier tells of its waits through the loop that it is built for.
 	l := &agent.Loop{}
 	m, err := a.model(ctx, s, func(attempt int, wait time.Duration, err *model.Error) {
@@ -163,15 +174,16 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput) (*agent.Loop, err
 	limits := s.eff.Profile.Limits
 	*l = agent.Loop{
 		Persona: s.ref, System: s.system(time.Now()), Model: m, Params: params, Tools: s.tools, Policy: s.policy,
-		Ask: in.Question, Emit: in.Emit, Opening: s.notices,
+		Ask: asking(in.Question, s.at.privateFile()), Emit: in.Emit, Opening: s.notices,
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
 		MaxTurns:     s.maxTurns(in.MaxTurns),
 		BudgetUSD:    limits.USD,
 		BudgetTokens: limits.Tokens,
 		FailOnDenied: in.FailOnDenied,
-		Session:      event.NewSessionID(time.Now()),
+		Session:      sit.id,
 		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
 	}
+	l.History, l.Source = sit.history()
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
 	if limits.MaxParallel != nil {
 		l.MaxParallel = *limits.MaxParallel
@@ -210,10 +222,14 @@ func (s *stand) mode() string {
 
 // Plan is Run without the run: nothing is sent, no key is needed.
 func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
+	sit, in, err := a.sit(in, false)
+	if err != nil {
+		return Plan{}, err
+	}
 	if err := a.refuseWider(in); err != nil {
 		return Plan{}, err
 	}
-	s, err := a.stand(ctx, in.about(""))
+	s, err := a.stand(ctx, in.about("", sit))
 	if err != nil {
 		return Plan{}, err
 	}

@@ -3,6 +3,8 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"larva.dev/larva/internal/diag"
@@ -27,24 +29,44 @@ func (s *Session) Prompts() []Prompt {
 	return out
 }
 
-// Fork begins the session m as a copy of from. before is the number of the
-// typed prompt, from 1, in front of which the copy ends; 0 copies all. What
-// was spent is not copied: each branch reports its own.
-func (s *Store) Fork(from *Session, m Meta, before int, now time.Time) (*Log, *Session, error) {
-	entries := from.Entries
-	if before != 0 {
-		prompts := from.Prompts()
-		if before < 0 || before > len(prompts) {
-			return nil, nil, diag.Usage("session %s has %d typed prompts, so it cannot be cut before prompt %d",
-				from.Meta.SessionID, len(prompts), before).WithHint("see: larva session show %s", from.Meta.SessionID)
-		}
-		for i, e := range entries {
-			if e.ID == prompts[before-1].Entry {
-				entries = entries[:i]
+// Before is the session as it was in front of its nth typed prompt, counted
+// from 1; 0 is all of it, and so is a number beyond the last.
+func (s *Session) Before(n int) *Session {
+	out := *s
+	if p := s.Prompts(); n > 0 && n <= len(p) {
+		for i, e := range s.Entries {
+			if e.ID == p[n-1].Entry {
+				out.Entries = s.Entries[:i]
 				break
 			}
 		}
 	}
+	return &out
+}
+
+// ParseCut reads ID or ID@N, the place in front of the Nth typed prompt.
+func ParseCut(text string) (id string, before int, err error) {
+	id, n, cut := strings.Cut(text, "@")
+	if !cut {
+		return id, 0, nil
+	}
+	before, err = strconv.Atoi(n)
+	if err != nil || before < 1 {
+		return "", 0, diag.Usage("%q: behind the @ stands the number of a typed prompt, from 1", text).
+			WithHint("larva session show %s numbers them", id)
+	}
+	return id, before, nil
+}
+
+// Fork begins the session m as a copy of from. before is the number of the
+// typed prompt, from 1, in front of which the copy ends; 0 copies all. What
+// was spent is not copied: each branch reports its own.
+func (s *Store) Fork(from *Session, m Meta, before int, now time.Time) (*Log, *Session, error) {
+	if n := len(from.Prompts()); before < 0 || before > n {
+		return nil, nil, diag.Usage("session %s has %d typed prompts, so it cannot be cut before prompt %d",
+			from.Meta.SessionID, n, before).WithHint("see: larva session show %s", from.Meta.SessionID)
+	}
+	entries := from.Before(before).Entries
 	m.ForkedFrom = &Cut{Session: from.Meta.SessionID, Entry: 1}
 	if n := len(entries); n > 0 {
 		m.ForkedFrom.Entry = entries[n-1].ID

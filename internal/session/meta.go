@@ -24,6 +24,8 @@ type (
 		Model   string          `json:"model"` // provider/model
 		Label   string          `json:"label"` // --model, "" where the persona's own was used
 		Profile string          `json:"profile"`
+		// Overridden says that --override made Spec another than the persona's.
+		Overridden bool `json:"overridden,omitempty"`
 		// Ask and Deny are rules of the command line: they bind later runs too.
 		Ask  []string `json:"ask"`
 		Deny []string `json:"deny"`

@@ -1,0 +1,4 @@
+package session
+
+// Checkpoints keep files as they were before a turn changed them.
+type Checkpoints struct{}
