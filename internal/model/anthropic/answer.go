@@ -14,7 +14,8 @@ import (
 // reads the stream.
 type answer struct {
 	provider string
-	number   int // of the request, for ids that the service leaves out
+	asked    string // the model's name
+	number   int    // of the request, for ids that the service leaves out
 	on       func(model.Delta)
 
 	blocks map[int]*part
@@ -174,16 +175,15 @@ func (a *answer) think(p *part, s string) {
 	}
 }
 
-// result is the whole message; asked is the model's name where the service
-// does not say one.
-func (a *answer) result(asked string) *model.Answer {
+// result is the whole message.
+func (a *answer) result() *model.Answer {
 	out := &model.Answer{Message: model.Message{Role: model.Assistant}, Usage: a.usage, Model: a.model}
 	if out.Model == "" {
-		out.Model = asked
+		out.Model = a.asked
 	}
 	calls := map[string]bool{}
 	for n, i := range a.order {
-		b := a.blocks[i].block(a.provider)
+		b := a.blocks[i].block(a.provider, a.asked)
 		if c := b.Call; c != nil {
 			if c.ID == "" || calls[c.ID] {
 				c.ID = fmt.Sprintf("call_%d_%d", a.number, n+1)
@@ -215,7 +215,7 @@ func stop(reason string, calls bool) model.Stop {
 	return model.Other
 }
 
-func (p *part) block(provider string) model.Block {
+func (p *part) block(provider, asked string) model.Block {
 	switch p.kind {
 	case "text":
 		return model.Block{Text: p.text.String()}
@@ -228,7 +228,7 @@ func (p *part) block(provider string) model.Block {
 		c.Input, c.Broken = model.Input(written)
 		return model.Block{Call: c}
 	}
-	return model.Block{Raw: &model.Raw{Provider: provider, JSON: p.opaque()}}
+	return model.Block{Raw: &model.Raw{Provider: provider, Model: asked, JSON: p.opaque()}}
 }
 
 // opaque is a block that only its provider understands, whole again.

@@ -8,8 +8,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
@@ -26,12 +28,14 @@ const BaseURL = "https://api.anthropic.com"
 
 // Options of a model. Nothing is read from the environment.
 type Options struct {
-	Name    string        // the provider's name, as in provider/model
-	Model   string        // the provider's own model name
-	BaseURL string        // "": BaseURL; a trailing /v1 is taken off, the SDK adds it
-	Key     string        // "": none is sent
-	HTTP    *http.Client  // nil: wire.Client
-	Stall   time.Duration // 0: wire.StallFor; without effect where HTTP is given
+	Name    string            // the provider's name, as in provider/model
+	Model   string            // the provider's own model name
+	BaseURL string            // "": BaseURL; a trailing /v1 is taken off, the SDK adds it
+	Key     string            // "": none is sent
+	Effort  string            // how hard to think; "": the service's own default
+	Told    func(text string) // what the service refused and is left out from then on; nil: nobody is told
+	HTTP    *http.Client      // nil: wire.Client
+	Stall   time.Duration     // 0: wire.StallFor; without effect where HTTP is given
 }
 
 // New gives a model; no connection is made before the first question.
@@ -55,12 +59,17 @@ func New(o Options) model.Model {
 		// for the service look for x-api-key.
 		opts = append(opts, option.WithAPIKey(o.Key), option.WithHeader("x-api-key", o.Key))
 	}
-	return &client{o: o, messages: sdk.NewMessageService(opts...)}
+	return &client{o: o, service: sdk.NewMessageService(opts...), extras: &wire.Extras{Told: o.Told}}
 }
 
 type client struct {
-	o        Options
-	messages sdk.MessageService
+	o       Options
+	service sdk.MessageService
+	extras  *wire.Extras
+	clash   sync.Once
+
+	mu     sync.Mutex
+	forget int // messages whose thoughts the service no longer takes
 }
 
 // Name implements model.Model.
@@ -72,22 +81,13 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 		req.Model = c.o.Model
 	}
 	peer := wire.Peer{Model: c.Name(), Key: c.o.Key}
-	body, err := encode(c.o.Name, c.Name(), req)
+	events, res, err := c.open(ctx, req)
 	if err != nil {
 		return nil, peer.Fail(ctx, err, "")
 	}
-	var res *http.Response
-	stream := c.messages.NewStreaming(ctx, param.Override[sdk.MessageNewParams](body), option.WithResponseBodyInto(&res))
-	if err := stream.Err(); err != nil {
-		return nil, peer.Fail(ctx, err, "")
-	}
-	events := ssestream.NewDecoder(res)
-	if events == nil {
-		return nil, peer.Fail(ctx, &model.Error{Message: "the answer has no body"}, "")
-	}
 	defer events.Close()
 
-	a := &answer{provider: c.o.Name, on: on, number: req.Number}
+	a := &answer{provider: c.o.Name, asked: req.Model, on: on, number: req.Number}
 	for !a.done && events.Next() {
 		if err := a.event(bytes.TrimSpace(events.Event().Data)); err != nil {
 			return nil, peer.Fail(ctx, err, a.said.String())
@@ -100,8 +100,72 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 		}
 		return nil, peer.Fail(ctx, err, a.said.String())
 	}
-	return a.result(req.Model), nil
+	return a.result(), nil
 }
 
 // raw is JSON that is known to be an object.
 type raw = map[string]json.RawMessage
+
+// interleavedBeta lets models of the fourth generation think between calls.
+const interleavedBeta = "interleaved-thinking-2025-05-14"
+
+// open sends the request, again without what the service refuses to be told.
+func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder, *http.Response, error) {
+	for {
+		forget := c.forgotten(len(req.Messages))
+		e, err := encode(c.o, c.extras, req, forget)
+		if err != nil {
+			return nil, nil, err
+		}
+		if e.clash != "" && c.o.Told != nil {
+			c.clash.Do(func() { c.o.Told("is not told the effort: " + e.clash + " of model_params rules thinking out") })
+		}
+		var res *http.Response
+		opts := []option.RequestOption{option.WithResponseBodyInto(&res)}
+		if e.interleaved && c.o.BaseURL == BaseURL {
+			opts = append(opts, option.WithHeaderAdd("anthropic-beta", interleavedBeta))
+		}
+		stream := c.service.NewStreaming(ctx, param.Override[sdk.MessageNewParams](e.body), opts...)
+		if err := stream.Err(); err != nil {
+			if ctx.Err() == nil && (c.learn(err, e.own, forget, len(req.Messages)) || c.extras.Learn(err, e.extra)) {
+				continue
+			}
+			return nil, nil, err
+		}
+		if events := ssestream.NewDecoder(res); events != nil {
+			return events, res, nil
+		}
+		return nil, nil, &model.Error{Message: "the answer has no body"}
+	}
+}
+
+// forgotten is how many of the messages go without their thoughts. Fewer
+// messages than were forgotten are another conversation.
+func (c *client) forgotten(messages int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if messages < c.forget {
+		c.forget = 0
+	}
+	return c.forget
+}
+
+// learn reads a refusal of thoughts that were sent back: they are bound to the
+// conversation in which they were had, and that may have been shortened since.
+func (c *client) learn(err error, own, forget, messages int) bool {
+	var s *wire.StatusError
+	if own == 0 || messages <= forget || !errors.As(err, &s) || s.Status != 400 {
+		return false
+	}
+	body := strings.ToLower(string(s.Body))
+	if !strings.Contains(body, "thinking") || !strings.Contains(body, "signature") && !strings.Contains(body, "messages.") {
+		return false
+	}
+	c.mu.Lock()
+	c.forget = messages
+	c.mu.Unlock()
+	if c.o.Told != nil {
+		c.o.Told("does not take its earlier thoughts back: they are left out")
+	}
+	return true
+}

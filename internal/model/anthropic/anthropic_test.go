@@ -9,6 +9,8 @@ import (
 
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/model/modeltest"
+	"larva.dev/larva/internal/model/wire"
+	"larva.dev/larva/internal/tool"
 )
 
 func sse(events ...string) string {
@@ -142,6 +144,8 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
+	png := tool.Image{MediaType: "image/png", Data: []byte("png")}
+	const picture = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"cG5n"}}`
 	user := func(b ...model.Block) model.Message { return model.Message{Role: model.User, Blocks: b} }
 	for _, c := range []struct {
 		name string
@@ -154,7 +158,7 @@ func TestRequest(t *testing.T) {
 				user(model.Block{Text: "hi"}, model.Block{Text: " \n"}),
 				{Role: model.Assistant, Blocks: []model.Block{{Text: "so: \n"}}},
 			}},
-			`{"max_tokens":8192,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
+			`{"max_tokens":8192,"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]},` +
 				`{"role":"assistant","content":[{"type":"text","text":"so:","cache_control":{"type":"ephemeral"}}]}],` +
 				`"model":"m","stream":true,"system":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}]}`,
 		},
@@ -168,10 +172,31 @@ func TestRequest(t *testing.T) {
 					user(model.Block{Result: &model.Result{ID: "functions.read:0", IsError: true}}),
 				},
 			},
-			`{"max_tokens":12192,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
+			`{"max_tokens":12192,"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]},` +
 				`{"role":"assistant","content":[{"type":"tool_use","id":"functions_read_0","name":"read","input":{"a":"<b>"}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_read_0","content":"(no output)","is_error":true,"cache_control":{"type":"ephemeral"}}]}],` +
 				`"model":"m","stream":true,"thinking":{"type":"enabled","budget_tokens":4000}}`,
+		},
+		{
+			"tools and images: four marks, pictures where they may be",
+			model.Request{
+				System: "S", MaxTokens: 500, Tools: []tool.Spec{{Name: "a"}, {Name: "b", Description: "B"}},
+				Messages: []model.Message{
+					user(model.Block{Text: "see"}, model.Block{Image: &png}),
+					{Role: model.Assistant, Blocks: []model.Block{{Call: &model.Call{ID: "1", Tool: "a", Input: json.RawMessage(`{}`)}}}},
+					user(model.Block{Result: &model.Result{ID: "1", Output: "a picture", Images: []tool.Image{png}}}),
+					{Role: model.Assistant, Blocks: []model.Block{{Call: &model.Call{ID: "2", Tool: "a", Input: json.RawMessage(`{}`)}}, {Call: &model.Call{ID: "3", Tool: "a", Input: json.RawMessage(`{}`)}}}},
+					user(model.Block{Result: &model.Result{ID: "2", Output: "broken", IsError: true, Images: []tool.Image{png}}}, model.Block{Result: &model.Result{ID: "3"}}),
+				},
+			},
+			`{"max_tokens":500,"messages":[{"role":"user","content":[{"type":"text","text":"see"},` + picture + `]},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"a","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"a picture"},` + picture + `],"cache_control":{"type":"ephemeral"}}]},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"2","name":"a","input":{}},{"type":"tool_use","id":"3","name":"a","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"2","content":"broken","is_error":true},{"type":"tool_result","tool_use_id":"3"},` +
+				picture[:len(picture)-1] + `,"cache_control":{"type":"ephemeral"}}]}],` +
+				`"model":"m","stream":true,"system":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}],` +
+				`"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"b","description":"B","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}]}`,
 		},
 		{
 			"nothing but blanks",
@@ -182,12 +207,12 @@ func TestRequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.req.Model = "m"
-			got, err := encode("peer", "peer/m", c.req)
+			got, err := encode(Options{Name: "peer", Model: "m"}, &wire.Extras{}, c.req, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got) != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
+			if string(got.body) != c.want {
+				t.Errorf("got  %s\nwant %s", got.body, c.want)
 			}
 		})
 	}
