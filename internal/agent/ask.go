@@ -47,9 +47,9 @@ func (l *Loop) ask(ctx context.Context, j *Judged) {
 // question words a decision for a person. "Always" is not offered where no
 // rule could answer, nor for the end of plan mode.
 func (l *Loop) question(j *Judged) event.Question {
-	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Suggested: l.Policy.Suggest(j.Call, j.Effects)}
-	if q.Suggested != "" {
-		q.Rules = []string{q.Suggested}
+	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Rules: l.Policy.Suggestions(j.Call, j.Effects)}
+	if len(q.Rules) > 0 {
+		q.Suggested = q.Rules[0]
 	}
 	q.NoAlways = q.Suggested == "" || j.Call.Tool == exitPlan || !l.Policy.AllowCould(j.Decision)
 	return q
@@ -58,7 +58,7 @@ func (l *Loop) question(j *Judged) event.Question {
 // autoAnswers lets a model answer in mode auto, and only where the policy
 // leaves the question to one. Its no leaves the question to the person.
 func (l *Loop) autoAnswers(ctx context.Context, j *Judged) bool {
-	if l.Auto == nil || l.mode() != permission.Auto || j.says.Verdict == event.Ask || !l.Policy.AutoMay(j.Decision) {
+	if l.Auto == nil || l.CurrentMode() != permission.Auto || j.says.Verdict == event.Ask || !l.Policy.AutoMay(j.Decision) {
 		return false
 	}
 	judging, cancel := context.WithTimeout(ctx, autoTime)

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/tool"
@@ -195,6 +196,14 @@ func (j *autoJudge) keep(key, reason string) {
 		j.allowed = map[string]string{}
 	}
 	j.allowed[key] = reason
+}
+
+// auto gives what answers mode auto's questions in a run.
+func (a *App) auto(s *stand, l *agent.Loop) func(context.Context, tool.Call, event.Decision, []string) (bool, string) {
+	j := &autoJudge{cwd: s.roots.Cwd, side: l.Side,
+		open: func(ctx context.Context) (model.Model, error) { return a.autoModel(ctx, s) },
+		tell: func(text string) { l.Notice("auto", text) }}
+	return j.judge
 }
 
 // autoModel is the model that judges: the role explore's, else the run's own.

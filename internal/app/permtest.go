@@ -21,7 +21,7 @@ import (
 type PermissionTestInput struct {
 	Files   []string
 	Stdin   io.Reader // what the file - means
-	As      string // claude, opencode, or "" for larva itself
+	As      string    // claude, opencode, or "" for larva itself
 	Profile string
 	Mode    string // in place of the tables' own
 	Allow   []string

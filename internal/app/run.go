@@ -32,6 +32,9 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err := a.refuseWider(in); err != nil {
 		return event.Result{}, err
 	}
+	if err := in.checkSchema(); err != nil {
+		return event.Result{}, err
+	}
 	temp, err := os.MkdirTemp("", "larva-run-")
 	if err != nil {
 		return event.Result{}, diag.New(diag.Internal, "the run's temp directory cannot be made: %v", err)
@@ -85,7 +88,7 @@ func withNotices(err error, notices []string) error {
 
 func (in RunInput) about(temp string, sit *sitting) about {
 	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, kept: sit.kept(),
-		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
+		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, limits: in.Limits, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
 }
 
 // refuseWider keeps a run inside a run from taking more power than its
@@ -171,33 +174,18 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 	if err != nil {
 		return nil, err
 	}
-	limits := s.eff.Profile.Limits
 	*l = agent.Loop{
 		Persona: s.ref, System: s.system(time.Now()), Model: m, Params: params, Tools: s.tools, Policy: s.policy,
 		Ask: asking(in.Question, s.at.privateFile()), Emit: in.Emit, Opening: s.notices,
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
-		MaxTurns:     s.maxTurns(in.MaxTurns),
-		BudgetUSD:    limits.USD,
-		BudgetTokens: limits.Tokens,
 		FailOnDenied: in.FailOnDenied,
 		Session:      sit.id,
 		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
 	}
 	l.History, l.Source = sit.history()
+	l.Auto = a.auto(s, l)
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
-	if limits.MaxParallel != nil {
-		l.MaxParallel = *limits.MaxParallel
-	}
-	if p, ok := s.eff.Profile.Prices[s.route.Name()]; ok {
-		l.Price = &p
-	}
-	if limits.Time != "" {
-		if l.TimeLimit, err = time.ParseDuration(limits.Time); err != nil {
-			return nil, diag.New(diag.ProfileInvalid, "limits.time: %v", err).With("origin", s.eff.Origins["limits.time"])
-		}
-		l.TimeLimit = max(l.TimeLimit, 1) // 0s is no time at all, not no limit
-	}
-	return l, nil
+	return l, a.bound(ctx, s, in, l, sit.transcript())
 }
 
 // maxTurns is the profile's, which the flag is a layer of and a project may
@@ -227,6 +215,9 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 		return Plan{}, err
 	}
 	if err := a.refuseWider(in); err != nil {
+		return Plan{}, err
+	}
+	if err := in.checkSchema(); err != nil {
 		return Plan{}, err
 	}
 	s, err := a.stand(ctx, in.about("", sit))
