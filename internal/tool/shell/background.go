@@ -54,13 +54,15 @@ func (j *job) over() bool {
 }
 
 // background starts a run that goes on after the call, and the turn. It ends by
-// itself, by bash_kill, or with the shell.
-func (s *Shell) background(ctx context.Context, in input, c proc.Command) tool.Result {
+// itself, by bash_kill, or with the shell. done is called when it has ended.
+func (s *Shell) background(ctx context.Context, in input, c proc.Command, done func()) tool.Result {
 	j := &job{command: in.Command, timeout: c.Timeout, out: newPending(), ended: make(chan struct{})}
 	alive, stop := context.WithCancel(s.alive)
 	j.stop = stop
 	if err := s.enlist(j); err != nil {
+		done()
 		stop()
+		done()
 		return tool.Fail("%v", err)
 	}
 	started := make(chan struct{})
@@ -68,7 +70,9 @@ func (s *Shell) background(ctx context.Context, in input, c proc.Command) tool.R
 	go func() {
 		defer s.running.Done()
 		defer stop()
+		defer done()
 		j.result, j.err = proc.Run(alive, c)
+		done()
 		close(j.ended)
 	}()
 	select {
@@ -92,7 +96,7 @@ func (s *Shell) enlist(j *job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("the run is over; nothing is started any more")
+		return errOver
 	}
 	var alive []string
 	ended := 0

@@ -40,7 +40,8 @@ func result(r proc.Result, timeout time.Duration) tool.Result {
 }
 
 // shown is output as the model reads it, with notes behind it. Raw is the
-// output as it was, where that is not what is shown.
+// output as it was, where a part of it is not shown: cut, or no UTF-8. Escape
+// sequences alone are no loss.
 func shown(head, tail string, lost int64, notes []string) tool.Result {
 	foot := ""
 	for _, n := range notes {
@@ -50,9 +51,10 @@ func shown(head, tail string, lost int64, notes []string) tool.Result {
 	if lost > 0 {
 		raw += missing(lost) + tail
 	}
-	text := clip(clean(head), clean(tail), maxOutput-len(foot)-1, lost)
+	head, tail = clean(head), clean(tail)
+	text := clip(head, tail, maxOutput-len(foot)-1, lost)
 	var out tool.Result
-	if text != raw {
+	if lost > 0 || len(text) < len(head)+len(tail) || !utf8.ValidString(raw) {
 		out.Raw = []byte(raw)
 	}
 	switch {

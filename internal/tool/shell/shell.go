@@ -151,15 +151,17 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		return tool.Fail("bash: arguments: %v", err), nil
 	}
-	cmd, err := s.command(in)
+	cmd, done, err := s.command(in)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
 	if in.RunInBackground {
-		return s.background(ctx, in, cmd), nil
+		return s.background(ctx, in, cmd, done), nil
 	}
+	defer done()
 	cmd.Leave, cmd.MaxOutput = true, keptOutput
 	r, err := proc.Run(ctx, cmd)
+	changed := done()
 	if err != nil {
 		if ctx.Err() != nil {
 			return tool.Fail("the command was not run: %v", ctx.Err()), nil
@@ -171,34 +173,44 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 		s.left = append(s.left, r.Group)
 		s.mu.Unlock()
 	}
-	return result(r, cmd.Timeout), nil
+	return s.hint(result(r, cmd.Timeout), in.unwalled(), changed), nil
 }
 
-// command is what a call starts.
-func (s *Shell) command(in input) (proc.Command, error) {
+// command is what a call starts; done is to be called when it has ended.
+func (s *Shell) command(in input) (c proc.Command, done func(), err error) {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
-		return proc.Command{}, errors.New("command is empty")
+		return c, nil, errors.New("command is empty")
 	case strings.ContainsRune(in.Command, 0):
-		return proc.Command{}, errors.New("command holds a NUL byte")
+		return c, nil, errors.New("command holds a NUL byte")
 	}
 	if _, err := s.saves(in.CheckpointPaths); err != nil {
-		return proc.Command{}, err
+		return c, nil, err
+	}
+	mark, err := s.next()
+	if err != nil {
+		return c, nil, err
 	}
 	argv, err := s.argv(in.Command)
 	if err != nil {
-		return proc.Command{}, err
+		return c, nil, err
 	}
-	argv, env := s.walled(argv, in.unwalled())
+	argv, env, done, err := s.walled(argv, in.unwalled())
+	return proc.Command{Argv: argv, Dir: s.rs.Cwd, Timeout: in.timeout(), Merge: true, Keeper: &s.keeper, Mark: mark}, done, err
+}
+
+// next gives the mark of one more command.
+func (s *Shell) next() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return proc.Command{}, errors.New("the run is over; nothing is started any more")
+		return "", errOver
 	}
 	s.calls++
-	return proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: env, Timeout: in.timeout(), Merge: true, Keeper: &s.keeper,
-		Mark: fmt.Sprintf("%s.%d", s.mark, s.calls)}, nil
+	return fmt.Sprintf("%s.%d", s.mark, s.calls), nil
 }
+
+var errOver = errors.New("the run is over; nothing is started any more")
 
 // Close ends the background runs and what else commands have left, also what
 // has left its process group. It may be called more than once.
