@@ -1,2 +1,0 @@
-// Package talk holds tools that touch nothing outside the run.
-package talk
