@@ -20,6 +20,16 @@ func Reserved(key string) bool {
 	return false
 }
 
+// HasParam says whether params name key.
+func HasParam(params []Param, key string) bool {
+	for _, p := range params {
+		if p.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // CheckParams refuses reserved keys, empty keys and values that are no JSON.
 // name is the model's, for the error.
 func CheckParams(name string, params []Param) error {

@@ -83,10 +83,7 @@ func calls(stop string, list ...modeltest.Call) string {
 func protocol() modeltest.Protocol {
 	return modeltest.Protocol{
 		New: func(o modeltest.Options) model.Model {
-			if o.Provider == "" {
-				o.Provider = "peer"
-			}
-			return New(Options{Name: o.Provider, Model: "m-1", BaseURL: o.BaseURL, Key: o.Key, Stall: o.Stall})
+			return New(Options{Name: o.Provider, Model: o.Model, BaseURL: o.BaseURL, Key: o.Key, Effort: o.Effort, Stall: o.Stall})
 		},
 		Path: "/v1/messages",
 		Auth: func(h http.Header) []string { return []string{h.Get("x-api-key"), h.Get("Authorization")} },
@@ -114,6 +111,7 @@ func protocol() modeltest.Protocol {
 			}
 			return sse(append(events, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...)
 		},
+		Optional: []string{"thinking"},
 		Ending:   3,
 		Overflow: `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`,
 		Input:    11, Output: 7, CacheRead: 5,

@@ -74,7 +74,7 @@ func (e *encoded) think(o Options, x *wire.Extras, req model.Request, list []mes
 	case budget > 0:
 		room += budget
 		e.interleaved = true
-	case has(req.Params, "thinking"):
+	case model.HasParam(req.Params, "thinking"):
 	case atLeast(req.Model, 4, 6):
 		if e.adaptive(x, req, asked, own) {
 			room = max(room, thinkingTokens)
@@ -101,7 +101,7 @@ func (e *encoded) think(o Options, x *wire.Extras, req model.Request, list []mes
 // adaptive asks for readable thoughts of a model that thinks by itself, and
 // gives the effort. Models before 5 think only when they are asked to.
 func (e *encoded) adaptive(x *wire.Extras, req model.Request, effort string, own map[string]any) bool {
-	if effort != "" && !has(req.Params, "output_config") && x.Takes("output_config") {
+	if effort != "" && !model.HasParam(req.Params, "output_config") && x.Takes("output_config") {
 		word := effort
 		if word == "minimal" {
 			word = "low" // the scale begins there
@@ -182,13 +182,4 @@ func paramInt(params []model.Param, key string) int {
 		}
 	}
 	return 0
-}
-
-func has(params []model.Param, key string) bool {
-	for _, p := range params {
-		if p.Key == key {
-			return true
-		}
-	}
-	return false
 }

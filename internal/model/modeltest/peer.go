@@ -26,7 +26,7 @@ func RunPeer(t *testing.T, p Protocol) {
 	t.Run("tool loop", func(t *testing.T) {
 		t.Parallel()
 		base := StartAimock(t, fixtures, "-c", "3")
-		m := p.New(Options{BaseURL: base + p.Base, Key: Key})
+		m := p.open(Options{BaseURL: base + p.Base, Key: Key})
 		req := prompt("count the files")
 		req.System = persona + "\n\nSay little."
 
@@ -81,7 +81,7 @@ func RunPeer(t *testing.T, p Protocol) {
 			base := StartAimock(t, fixtures, c.flag, "1")
 			req := prompt("count the files")
 			req.System = persona
-			got := ask(t, p.New(Options{BaseURL: base + p.Base, Key: Key}), req)
+			got := ask(t, p.open(Options{BaseURL: base + p.Base, Key: Key}), req)
 			if got.err == nil || got.err.Status != c.status || got.err.Retryable != c.retryable {
 				t.Fatalf("error %+v, want status %d and retryable %v", got.err, c.status, c.retryable)
 			}

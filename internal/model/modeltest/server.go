@@ -88,6 +88,17 @@ func (s *Server) Body(t testing.TB, n int) map[string]any {
 	return out
 }
 
+// Bytes of the nth request's body, from 0.
+func (s *Server) Bytes(t testing.TB, n int) []byte {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n >= len(s.bodies) {
+		t.Fatalf("the server has had %d requests, want more than %d", len(s.bodies), n)
+	}
+	return s.bodies[n]
+}
+
 // Header is the nth request's.
 func (s *Server) Header(n int) http.Header {
 	s.mu.Lock()

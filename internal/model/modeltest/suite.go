@@ -25,6 +25,11 @@ type Protocol struct {
 	// Failure is an event that reports an overloaded service, after a text
 	// where it is not "".
 	Failure func(text string) string
+	// Transcript is the body's field that holds the conversation; "": messages.
+	Transcript string
+	// Optional names fields that a service may refuse, "" stands for none; each
+	// is in a request with an effort and a cache key.
+	Optional []string
 	// Ending is how many events make up the end without which an answer is cut.
 	Ending int
 	// Overflow is the body of a 400 for a prompt that is too long.
@@ -36,11 +41,23 @@ type Protocol struct {
 // Call of a canned stream.
 type Call struct{ ID, Tool, Args string }
 
-// Options for an adapter under test; provider and model are "peer" and "m-1".
+// Options for an adapter under test. Provider and Model are filled in: "peer"
+// and "m-1" where a test does not say.
 type Options struct {
-	BaseURL, Key string
-	Provider     string // "": peer
-	Stall        time.Duration
+	BaseURL, Key    string
+	Provider, Model string
+	Effort          string
+	Stall           time.Duration
+}
+
+func (p Protocol) open(o Options) model.Model {
+	if o.Provider == "" {
+		o.Provider = "peer"
+	}
+	if o.Model == "" {
+		o.Model = "m-1"
+	}
+	return p.New(o)
 }
 
 // Key of the suite: it may never be in an error.
@@ -50,6 +67,8 @@ const Key = "sk-suite/+secret key"
 func Run(t *testing.T, p Protocol) {
 	t.Run("answers", func(t *testing.T) { t.Parallel(); answers(t, p) })
 	t.Run("requests", func(t *testing.T) { t.Parallel(); requests(t, p) })
+	t.Run("transcripts", func(t *testing.T) { t.Parallel(); transcripts(t, p) })
+	t.Run("options", func(t *testing.T) { t.Parallel(); options(t, p) })
 	t.Run("faults", func(t *testing.T) { t.Parallel(); faults(t, p) })
 	t.Run("retries", func(t *testing.T) { t.Parallel(); retries(t, p) })
 	t.Run("garbage", func(t *testing.T) { t.Parallel(); garbage(t, p) })

@@ -66,7 +66,7 @@ func askIn(t testing.TB, ctx context.Context, m model.Model, req model.Request, 
 }
 
 func (p Protocol) at(s *Server) model.Model {
-	return p.New(Options{BaseURL: s.URL + p.Base, Key: Key})
+	return p.open(Options{BaseURL: s.URL + p.Base, Key: Key})
 }
 
 func must(t testing.TB, a asked) asked {

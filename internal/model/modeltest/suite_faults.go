@@ -97,7 +97,7 @@ func faults(t *testing.T, p Protocol) {
 		t.Parallel()
 		for _, c := range []struct{ body, partial string }{{"", ""}, {Cut(whole, p.Ending+1), "one two "}} {
 			s := Serve(t, Reply{Body: c.body, Then: "hang"})
-			got := ask(t, p.New(Options{BaseURL: s.URL + p.Base, Key: Key, Stall: 500 * time.Millisecond}), prompt("hi"))
+			got := ask(t, p.open(Options{BaseURL: s.URL + p.Base, Key: Key, Stall: 500 * time.Millisecond}), prompt("hi"))
 			if got.err == nil || !got.err.Retryable || got.err.Partial != c.partial || !strings.Contains(got.err.Message, "nothing for 500ms") {
 				t.Errorf("error %+v, want a retryable stall with partial %q", got.err, c.partial)
 			}
@@ -120,7 +120,7 @@ func faults(t *testing.T, p Protocol) {
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()
-		dead := p.New(Options{BaseURL: "http://127.0.0.1:1" + p.Base, Key: Key})
+		dead := p.open(Options{BaseURL: "http://127.0.0.1:1" + p.Base, Key: Key})
 		got := ask(t, dead, prompt("hi"))
 		if got.err == nil || !got.err.Retryable || got.err.Status != 0 || !strings.Contains(got.err.Message, "refused") {
 			t.Errorf("error %+v, want a refused connection", got.err)
@@ -130,7 +130,7 @@ func faults(t *testing.T, p Protocol) {
 	t.Run("a base URL that is none", func(t *testing.T) {
 		t.Parallel()
 		for _, base := range []string{"ftp://" + url.PathEscape(Key) + "@127.0.0.1", "127.0.0.1:1", "http://[::1", "http://"} {
-			got := ask(t, p.New(Options{BaseURL: base, Key: Key}), prompt("hi"))
+			got := ask(t, p.open(Options{BaseURL: base, Key: Key}), prompt("hi"))
 			if got.err == nil || got.err.Retryable {
 				t.Errorf("%s: error %+v, want one that no retry mends", base, got.err)
 				continue

@@ -15,7 +15,7 @@ func requests(t *testing.T, p Protocol) {
 		t.Parallel()
 		for _, tail := range []string{"", "/"} {
 			s := Serve(t, ok)
-			must(t, ask(t, p.New(Options{BaseURL: s.URL + p.Base + tail, Key: Key + "\n"}), prompt("hi")))
+			must(t, ask(t, p.open(Options{BaseURL: s.URL + p.Base + tail, Key: Key + "\n"}), prompt("hi")))
 			if got := s.Path(0); got != p.Path {
 				t.Errorf("path %q, want %q", got, p.Path)
 			}
@@ -29,7 +29,7 @@ func requests(t *testing.T, p Protocol) {
 	t.Run("no key, no header", func(t *testing.T) {
 		t.Parallel()
 		s := Serve(t, ok)
-		must(t, ask(t, p.New(Options{BaseURL: s.URL + p.Base}), prompt("hi")))
+		must(t, ask(t, p.open(Options{BaseURL: s.URL + p.Base}), prompt("hi")))
 		for i, got := range p.Auth(s.Header(0)) {
 			if got != "" {
 				t.Errorf("key header %d is %q, want none", i, got)
@@ -82,16 +82,17 @@ func requests(t *testing.T, p Protocol) {
 		m.Blocks = append(m.Blocks, model.Block{Call: &model.Call{ID: "c1", Tool: "read", Input: json.RawMessage(`{"path":"x"}`)}})
 		req := prompt("hi")
 		req.Messages = append(req.Messages, m, model.Message{Role: model.User, Blocks: []model.Block{{Result: &model.Result{ID: "c1", Tool: "read", Output: "text of x"}}}})
-		for provider, want := range map[string]bool{"peer": true, "other": false} {
+		for to, want := range map[Options]bool{{}: true, {Provider: "other"}: false, {Model: "m-2"}: false} {
 			s := Serve(t, ok)
-			must(t, ask(t, p.New(Options{BaseURL: s.URL + p.Base, Provider: provider}), req))
+			req.Model = to.Model // "": the adapter's own
+			must(t, ask(t, p.open(Options{BaseURL: s.URL + p.Base, Provider: to.Provider, Model: to.Model}), req))
 			text, _ := json.Marshal(s.Body(t, 0))
 			if got := strings.Contains(string(text), "my-thought"); got != want {
-				t.Errorf("provider %s sees the thought: %v, want %v\n%s", provider, got, want, text)
+				t.Errorf("%+v sees the thought: %v, want %v\n%s", to, got, want, text)
 			}
 			for _, part := range []string{"said", "text of x", "You are Rex."} {
 				if !strings.Contains(string(text), part) {
-					t.Errorf("provider %s does not see %q:\n%s", provider, part, text)
+					t.Errorf("%+v does not see %q:\n%s", to, part, text)
 				}
 			}
 		}

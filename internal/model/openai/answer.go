@@ -14,7 +14,8 @@ import (
 // reads the stream.
 type answer struct {
 	provider string
-	number   int // of the request, for ids that the service leaves out
+	asked    string // the model's name
+	number   int    //  of the request, for ids that the service leaves out
 	on       func(model.Delta)
 
 	said    strings.Builder // text and refusal, as streamed
@@ -56,7 +57,12 @@ type delta struct {
 	Reasoning json.RawMessage   `json:"reasoning"`
 	Thinking  json.RawMessage   `json:"reasoning_content"`
 	Details   []json.RawMessage `json:"reasoning_details"`
-	Calls     []callDelta       `json:"tool_calls"`
+	Extra     struct {
+		Google struct {
+			Thought bool `json:"thought"`
+		} `json:"google"`
+	} `json:"extra_content"`
+	Calls []callDelta `json:"tool_calls"`
 }
 
 // event takes in the data of one event.
@@ -112,6 +118,10 @@ func (a *answer) grow(d delta) error {
 	said, err := content(d.Content)
 	if err != nil {
 		return err
+	}
+	if d.Extra.Google.Thought { // Gemini's summary of its thoughts: shown, never replayed
+		a.show(said)
+		said = ""
 	}
 	a.say(said)
 	if s := text(d.Refusal); s != "" {
@@ -176,17 +186,20 @@ func (a *answer) think(field, s string) {
 	}
 	a.size += len(s)
 	a.thought[field].WriteString(s)
-	if a.on != nil {
-		a.on(model.Delta{Text: s, Thinking: true})
+	a.show(s)
+}
+
+func (a *answer) show(thought string) {
+	if thought != "" && a.on != nil {
+		a.on(model.Delta{Text: thought, Thinking: true})
 	}
 }
 
-// result is the whole answer; asked is the model's name where the service
-// does not say one.
-func (a *answer) result(asked string) *model.Answer {
+// result is the whole answer.
+func (a *answer) result() *model.Answer {
 	out := &model.Answer{Message: model.Message{Role: model.Assistant}, Usage: a.usage, Model: a.model}
 	if out.Model == "" {
-		out.Model = asked
+		out.Model = a.asked
 	}
 	if r := a.reasoning(); r != nil {
 		out.Message.Blocks = append(out.Message.Blocks, model.Block{Raw: r})
@@ -194,7 +207,7 @@ func (a *answer) result(asked string) *model.Answer {
 	if a.said.Len() > 0 {
 		out.Message.Blocks = append(out.Message.Blocks, model.Block{Text: a.said.String()})
 	}
-	calls := a.calls.finished(a.provider, a.number)
+	calls := a.calls.finished(a.provider, a.asked, a.number)
 	for i := range calls {
 		out.Message.Blocks = append(out.Message.Blocks, model.Block{Call: &calls[i]})
 	}
@@ -218,19 +231,27 @@ func (a *answer) reasoning() *model.Raw {
 	if err != nil {
 		return nil
 	}
-	return &model.Raw{Provider: a.provider, JSON: data}
+	return &model.Raw{Provider: a.provider, Model: a.asked, JSON: data}
 }
 
-// stop maps the finish reason. Several services say "stop" beside calls.
+// stop maps the finish reason. Several services say "stop" beside calls, and
+// Gemini its own names in capitals.
 func stop(finish string, refused, calls bool) model.Stop {
+	finish = strings.ToLower(finish)
+	switch finish {
+	case "content_filter", "safety", "prohibited_content", "blocklist", "recitation", "refusal":
+		refused = true
+	}
 	switch {
-	case refused || finish == "content_filter":
+	case refused:
 		return model.Refusal
 	case finish == "length" || finish == "max_tokens":
 		return model.MaxTokens
 	case calls:
 		return model.ToolUse
-	case finish == "stop" || finish == "tool_calls" || finish == "function_call" || finish == "end_turn" || finish == "eos":
+	}
+	switch finish {
+	case "stop", "tool_calls", "function_call", "end_turn", "eos":
 		return model.EndTurn
 	}
 	return model.Other

@@ -159,7 +159,7 @@ func sameIndex(a, b *int) bool { return a == nil || b == nil || *a == *b }
 
 // finished gives the calls whole. An id that is missing or taken is made up
 // from the request's number, so that a transcript never holds it twice.
-func (c *calls) finished(provider string, number int) []model.Call {
+func (c *calls) finished(provider, asked string, number int) []model.Call {
 	seen := map[string]bool{}
 	out := make([]model.Call, 0, len(c.list))
 	for i, g := range c.list {
@@ -170,7 +170,7 @@ func (c *calls) finished(provider string, number int) []model.Call {
 		seen[call.ID] = true
 		call.Input, call.Broken = model.Input(g.args.String())
 		if g.extra.Call != nil || g.extra.Function != nil {
-			g.extra.Provider = provider
+			g.extra.Provider, g.extra.Model = provider, asked
 			call.Extra, _ = json.Marshal(g.extra) // RawMessages out of valid JSON
 		}
 		out = append(out, call)

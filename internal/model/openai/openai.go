@@ -27,12 +27,14 @@ const BaseURL = "https://api.openai.com/v1"
 
 // Options of a model. Nothing is read from the environment.
 type Options struct {
-	Name    string        // the provider's name, as in provider/model
-	Model   string        // the provider's own model name
-	BaseURL string        // "": BaseURL; a trailing /chat/completions is taken off
-	Key     string        // "": none is sent
-	HTTP    *http.Client  // nil: wire.Client
-	Stall   time.Duration // 0: wire.StallFor; without effect where HTTP is given
+	Name    string            // the provider's name, as in provider/model
+	Model   string            // the provider's own model name
+	BaseURL string            // "": BaseURL; a trailing /chat/completions is taken off
+	Key     string            // "": none is sent
+	Effort  string            // how hard to think; "": the service's own default
+	Told    func(text string) // what the service refused and is left out from then on; nil: nobody is told
+	HTTP    *http.Client      // nil: wire.Client
+	Stall   time.Duration     // 0: wire.StallFor; without effect where HTTP is given
 }
 
 // New gives a model; no connection is made before the first question.
@@ -54,12 +56,13 @@ func New(o Options) model.Model {
 	if o.Key != "" {
 		opts = append(opts, option.WithAPIKey(o.Key))
 	}
-	return &client{o: o, chat: sdk.NewChatCompletionService(opts...)}
+	return &client{o: o, chat: sdk.NewChatCompletionService(opts...), extras: &wire.Extras{Told: o.Told}}
 }
 
 type client struct {
-	o    Options
-	chat sdk.ChatCompletionService
+	o      Options
+	chat   sdk.ChatCompletionService
+	extras *wire.Extras
 }
 
 // Name implements model.Model.
@@ -71,22 +74,13 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 		req.Model = c.o.Model
 	}
 	peer := wire.Peer{Model: c.Name(), Key: c.o.Key}
-	body, err := encode(c.o.Name, c.Name(), req)
+	events, res, err := c.open(ctx, req)
 	if err != nil {
 		return nil, peer.Fail(ctx, err, "")
 	}
-	var res *http.Response
-	stream := c.chat.NewStreaming(ctx, param.Override[sdk.ChatCompletionNewParams](body), option.WithResponseBodyInto(&res))
-	if err := stream.Err(); err != nil {
-		return nil, peer.Fail(ctx, err, "")
-	}
-	events := ssestream.NewDecoder(res)
-	if events == nil {
-		return nil, peer.Fail(ctx, &model.Error{Message: "the answer has no body"}, "")
-	}
 	defer events.Close()
 
-	a := &answer{provider: c.o.Name, on: on, number: req.Number}
+	a := &answer{provider: c.o.Name, asked: req.Model, on: on, number: req.Number}
 	for !a.done && events.Next() {
 		if err := a.event(bytes.TrimSpace(events.Event().Data)); err != nil {
 			return nil, peer.Fail(ctx, err, a.said.String())
@@ -101,5 +95,27 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 		}
 		return nil, peer.Fail(ctx, err, a.said.String())
 	}
-	return a.result(req.Model), nil
+	return a.result(), nil
+}
+
+// open sends the request, again without what the service refuses to be told.
+func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder, *http.Response, error) {
+	for {
+		e, err := encode(c.o, c.extras, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		var res *http.Response
+		stream := c.chat.NewStreaming(ctx, param.Override[sdk.ChatCompletionNewParams](e.body), option.WithResponseBodyInto(&res))
+		if err := stream.Err(); err != nil {
+			if ctx.Err() == nil && c.extras.Learn(err, e.extra) {
+				continue
+			}
+			return nil, nil, err
+		}
+		if events := ssestream.NewDecoder(res); events != nil {
+			return events, res, nil
+		}
+		return nil, nil, &model.Error{Message: "the answer has no body"}
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/model/modeltest"
+	"larva.dev/larva/internal/model/wire"
 )
 
 func sse(events ...string) string {
@@ -89,10 +90,7 @@ func batch(stop string, list ...modeltest.Call) string {
 func protocol() modeltest.Protocol {
 	return modeltest.Protocol{
 		New: func(o modeltest.Options) model.Model {
-			if o.Provider == "" {
-				o.Provider = "peer"
-			}
-			return New(Options{Name: o.Provider, Model: "m-1", BaseURL: o.BaseURL, Key: o.Key, Stall: o.Stall})
+			return New(Options{Name: o.Provider, Model: o.Model, BaseURL: o.BaseURL, Key: o.Key, Effort: o.Effort, Stall: o.Stall})
 		},
 		Path: "/v1/chat/completions", Base: "/v1",
 		Auth: func(h http.Header) []string { return []string{h.Get("Authorization")} },
@@ -114,6 +112,7 @@ func protocol() modeltest.Protocol {
 			}
 			return sse(append(events, `{"error":{"message":"Overloaded","type":"server_error","code":529}}`)...)
 		},
+		Optional: []string{"stream_options", "reasoning_effort", "max_tokens"},
 		Ending:   3,
 		Overflow: `{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`,
 		Input:    11, Output: 7, CacheRead: 5,
@@ -299,7 +298,7 @@ func TestStreamsOfOtherServices(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	got, err := encode("peer", "peer/m", model.Request{
+	got, err := encode(Options{Name: "peer", Model: "m"}, &wire.Extras{}, model.Request{
 		Model: "m", System: "S", Params: []model.Param{{Key: "temperature", Value: json.RawMessage("0.0")}},
 		Messages: []model.Message{
 			{Role: model.User, Blocks: []model.Block{{Text: "a"}, {Text: "b"}}},
@@ -314,7 +313,7 @@ func TestRequest(t *testing.T) {
 		`{"content":"t","role":"assistant","tool_calls":[{"function":{"arguments":"{\"x\":\"<\"}","name":"my_tool"},"id":"functions.read:0","type":"function"}]},` +
 		`{"content":"out","role":"tool","tool_call_id":"functions.read:0"},{"content":"and","role":"user"}],` +
 		`"model":"m","stream":true,"stream_options":{"include_usage":true},"temperature":0.0}`
-	if string(got) != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	if string(got.body) != want {
+		t.Errorf("got  %s\nwant %s", got.body, want)
 	}
 }

@@ -46,7 +46,7 @@ func encode(o Options, x *wire.Extras, req model.Request) (json.RawMessage, []wi
 func extras(o Options, x *wire.Extras, req model.Request, own map[string]any) []wire.Extra {
 	var sent []wire.Extra
 	add := func(e wire.Extra, value any) bool {
-		if hasParam(req.Params, e.Field) || !x.Takes(e.Field) {
+		if model.HasParam(req.Params, e.Field) || !x.Takes(e.Field) {
 			return false
 		}
 		own[e.Field] = value
@@ -55,6 +55,9 @@ func extras(o Options, x *wire.Extras, req model.Request, own map[string]any) []
 	}
 	if req.CacheKey != "" {
 		add(wire.Extra{Field: "prompt_cache_key"}, req.CacheKey)
+	}
+	if req.MaxTokens > 0 {
+		add(wire.Extra{Field: "max_output_tokens"}, req.MaxTokens)
 	}
 	if !reasons(req.Model) {
 		return sent
@@ -81,15 +84,6 @@ func reasons(name string) bool {
 		}
 	}
 	return true
-}
-
-func hasParam(params []model.Param, key string) bool {
-	for _, p := range params {
-		if p.Key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // input is the transcript as the protocol's items.

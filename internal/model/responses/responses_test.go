@@ -103,10 +103,7 @@ func calls(stop string, list ...modeltest.Call) string {
 func protocol() modeltest.Protocol {
 	return modeltest.Protocol{
 		New: func(o modeltest.Options) model.Model {
-			if o.Provider == "" {
-				o.Provider = "peer"
-			}
-			return New(Options{Name: o.Provider, Model: "m-1", BaseURL: o.BaseURL, Key: o.Key, Stall: o.Stall})
+			return New(Options{Name: o.Provider, Model: o.Model, BaseURL: o.BaseURL, Key: o.Key, Effort: o.Effort, Stall: o.Stall})
 		},
 		Path: "/v1/responses", Base: "/v1",
 		Auth: func(h http.Header) []string { return []string{h.Get("Authorization")} },
@@ -131,9 +128,11 @@ func protocol() modeltest.Protocol {
 			}
 			return sse(append(events, `{"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"server_is_overloaded","message":"Overloaded"}}}`)...)
 		},
-		Ending:   3,
-		Overflow: `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`,
-		Input:    11, Output: 7, CacheRead: 5,
+		Transcript: "input",
+		Optional:   []string{"prompt_cache_key", "include", "reasoning", "max_output_tokens"},
+		Ending:     3,
+		Overflow:   `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`,
+		Input:      11, Output: 7, CacheRead: 5,
 	}
 }
 
