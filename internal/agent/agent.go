@@ -112,11 +112,11 @@ type Loop struct {
 	// from their own goroutines.
 	Now func() time.Time
 
-	one     sync.Mutex // one call is judged and asked about at a time; guards schemas, Policy's growth and Mode
+	one     sync.Mutex // one call is judged and asked about at a time; guards schemas and Policy's growth
 	checks  map[string]*check
 	prompts []string // what the person typed last, for Auto
 
-	out     sync.Mutex // guards what follows
+	out     sync.Mutex // guards what follows, and Mode in a run
 	seq     int
 	denials []event.Denial
 	notices []string

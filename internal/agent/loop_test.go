@@ -21,12 +21,13 @@ import (
 
 // fakeModel plays its turns in order and keeps the requests.
 type fakeModel struct {
+	name  string // "": fake/one
 	mu    sync.Mutex
 	turns []func(context.Context, model.Request, func(model.Delta)) (*model.Answer, error)
 	asked []model.Request
 }
 
-func (m *fakeModel) Name() string { return "fake/one" }
+func (m *fakeModel) Name() string { return either(m.name, "fake/one") }
 
 func (m *fakeModel) Ask(ctx context.Context, req model.Request, on func(model.Delta)) (*model.Answer, error) {
 	m.mu.Lock()
@@ -37,6 +38,13 @@ func (m *fakeModel) Ask(ctx context.Context, req model.Request, on func(model.De
 		n = len(m.turns) // the last one repeats
 	}
 	return m.turns[n-1](ctx, req, on)
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 type turnFunc = func(context.Context, model.Request, func(model.Delta)) (*model.Answer, error)
@@ -56,7 +64,9 @@ func stops(stop model.Stop, text string, calls ...model.Call) turnFunc {
 	return func(_ context.Context, _ model.Request, on func(model.Delta)) (*model.Answer, error) {
 		m := model.Message{Role: model.Assistant}
 		if text != "" {
-			on(model.Delta{Text: text})
+			if on != nil {
+				on(model.Delta{Text: text})
+			}
 			m.Blocks = append(m.Blocks, model.Block{Text: text})
 		}
 		for _, c := range calls {

@@ -23,13 +23,16 @@ const (
 func (l *Loop) SetMode(mode string) {
 	l.one.Lock()
 	defer l.one.Unlock()
-	was := l.mode()
+	was := l.CurrentMode()
 	if mode == was {
 		return
 	}
 	p := *l.Policy
 	p.Mode = mode
-	l.Policy, l.Mode = &p, mode
+	l.Policy = &p
+	l.out.Lock()
+	l.Mode = mode
+	l.out.Unlock()
 	switch {
 	case was == permission.Plan:
 		l.Note(strings.Replace(planOverNote, "%s", mode, 1))
@@ -38,17 +41,11 @@ func (l *Loop) SetMode(mode string) {
 	}
 }
 
-// CurrentMode is the mode that calls are judged by now.
+// CurrentMode is the mode that calls are judged by now. Tools, points and
+// other goroutines may ask for it.
 func (l *Loop) CurrentMode() string {
-	l.one.Lock()
-	defer l.one.Unlock()
-	return l.mode()
-}
-
-func (l *Loop) mode() string {
-	if l.Mode == "" && l.Policy != nil {
-		return cmp.Or(l.Policy.Mode, permission.Default)
-	}
+	l.out.Lock()
+	defer l.out.Unlock()
 	return cmp.Or(l.Mode, permission.Default)
 }
 

@@ -193,7 +193,9 @@ func TestHalts(t *testing.T) {
 		starts int
 		turns  int
 	}{
-		{"session start", func(p *Points) { p.SessionStart = append(p.SessionStart, func(context.Context, string) Said { return said }) }, event.StopHookStopped, 0, 0},
+		{"session start", func(p *Points) {
+			p.SessionStart = append(p.SessionStart, func(context.Context, string) Said { return said })
+		}, event.StopHookStopped, 0, 0},
 		{"prompt", func(p *Points) { p.Prompt = append(p.Prompt, func(context.Context, string) Said { return said }) }, event.StopHookStopped, 0, 0},
 		{"prompt blocked", func(p *Points) {
 			p.Prompt = append(p.Prompt, func(context.Context, string) Said { return Said{Block: "no"} })
