@@ -24,7 +24,7 @@ var runKept = [...]string{"/run/current-system", "/run/booted-system", "/run/ope
 	"/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/resolvconf/resolv.conf"}
 
 // bubble is Wrap for bubblewrap.
-func (w *Wall) bubble(argv, env []string, dir string) (argv2, env2 []string, done func(), err error) {
+func (w *Wall) bubble(argv, env []string, dir string) (argv2, env2 []string, done func() []string, err error) {
 	m, done, err := w.mounts()
 	if err != nil {
 		return nil, nil, nil, err
@@ -89,9 +89,9 @@ func (w *Wall) surroundings(env []string) []string {
 
 // mounts are the roots and what is special in them. In a read-only wall only
 // Temp is writable, so nothing else needs to be held.
-func (w *Wall) mounts() (mounts, func(), error) {
+func (w *Wall) mounts() (mounts, func() []string, error) {
 	m := mounts{}
-	done := func() {}
+	done := func() []string { return nil }
 	if w.secrets == nil {
 		w.secrets = newFinder(w.o.Denied, func(dir string) bool {
 			return dir == w.o.Temp || slices.Contains(w.o.Guarded, dir)
@@ -133,7 +133,7 @@ func (w *Wall) mounts() (mounts, func(), error) {
 }
 
 // hold puts in what commands must not change inside the roots.
-func (w *Wall) hold(m mounts, nested []string) (done func(), err error) {
+func (w *Wall) hold(m mounts, nested []string) (done func() []string, err error) {
 	places, writable := w.protected()
 	for _, dir := range writable {
 		m.put(dir, write, "")
@@ -146,10 +146,11 @@ func (w *Wall) hold(m mounts, nested []string) (done func(), err error) {
 		w.holds.release()
 		return nil, err
 	}
-	done = func() {
+	done = func() []string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.holds.release()
+		return nil
 	}
 	for _, p := range nested {
 		places = append(places, place{path: p})

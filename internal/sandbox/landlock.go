@@ -33,7 +33,7 @@ type confinement struct {
 }
 
 // confined is Wrap for Landlock.
-func (w *Wall) confined(argv []string) (argv2 []string, done func(), err error) {
+func (w *Wall) confined(argv []string) (argv2 []string, done func() []string, err error) {
 	if len(w.self) == 0 {
 		return nil, nil, errors.New("larva's own program is not known")
 	}

@@ -99,9 +99,10 @@ func (w *Wall) Firm() (firm bool, why string) {
 }
 
 // Wrap gives the command line and the environment that run argv inside the
-// wall. done is to be called when the command has ended; it is never nil.
-func (w *Wall) Wrap(argv, env []string, o WrapOptions) (argv2, env2 []string, done func(), err error) {
-	none := func() {}
+// wall. done is to be called when the command has ended; it gives the guarded
+// places that the command had changed and that have been put back.
+func (w *Wall) Wrap(argv, env []string, o WrapOptions) (argv2, env2 []string, done func() (changed []string), err error) {
+	none := func() []string { return nil }
 	if w.Kind() == None {
 		return argv, env, none, nil
 	}
@@ -136,7 +137,7 @@ func (w *Wall) Wrap(argv, env []string, o WrapOptions) (argv2, env2 []string, do
 	if err != nil {
 		return nil, nil, none, fmt.Errorf("sandbox: %w", err)
 	}
-	return argv, env, done, nil
+	return argv, env, sync.OnceValue(done), nil
 }
 
 // Names of what lies in the wall's own directory.

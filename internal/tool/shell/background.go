@@ -32,8 +32,8 @@ var outputDescription string
 //go:embed bash_kill.md
 var killDescription string
 
-// job is one background run. Its goroutine owns result and err until ended is
-// closed.
+// job is one background run. Its goroutine owns result, err and putBack until
+// ended is closed.
 type job struct {
 	id, command string
 	timeout     time.Duration
@@ -42,6 +42,7 @@ type job struct {
 	ended       chan struct{}
 	result      proc.Result
 	err         error
+	putBack     []string // by the wall
 }
 
 func (j *job) over() bool {
@@ -55,12 +56,11 @@ func (j *job) over() bool {
 
 // background starts a run that goes on after the call, and the turn. It ends by
 // itself, by bash_kill, or with the shell. done is called when it has ended.
-func (s *Shell) background(ctx context.Context, in input, c proc.Command, done func()) tool.Result {
+func (s *Shell) background(ctx context.Context, in input, c proc.Command, done func() []string) tool.Result {
 	j := &job{command: in.Command, timeout: c.Timeout, out: newPending(), ended: make(chan struct{})}
 	alive, stop := context.WithCancel(s.alive)
 	j.stop = stop
 	if err := s.enlist(j); err != nil {
-		done()
 		stop()
 		done()
 		return tool.Fail("%v", err)
@@ -70,8 +70,8 @@ func (s *Shell) background(ctx context.Context, in input, c proc.Command, done f
 	go func() {
 		defer s.running.Done()
 		defer stop()
-		defer done()
 		j.result, j.err = proc.Run(alive, c)
+		j.putBack = done()
 		done()
 		close(j.ended)
 	}()
@@ -210,7 +210,11 @@ func (t outputTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if head == "" && tail == "" {
 		status = "no new output; " + status
 	}
-	return shown(head, tail, lost, []string{status}), nil
+	notes := []string{status}
+	if over && len(j.putBack) > 0 {
+		notes = append(notes, "the sandbox has put back what must not be changed: "+strings.Join(j.putBack, ", "))
+	}
+	return shown(head, tail, lost, notes), nil
 }
 
 // killTool is bash_kill.

@@ -158,7 +158,6 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if in.RunInBackground {
 		return s.background(ctx, in, cmd, done), nil
 	}
-	defer done()
 	cmd.Leave, cmd.MaxOutput = true, keptOutput
 	r, err := proc.Run(ctx, cmd)
 	changed := done()
@@ -177,7 +176,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 }
 
 // command is what a call starts; done is to be called when it has ended.
-func (s *Shell) command(in input) (c proc.Command, done func(), err error) {
+func (s *Shell) command(in input) (c proc.Command, done func() []string, err error) {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
 		return c, nil, errors.New("command is empty")
@@ -196,7 +195,7 @@ func (s *Shell) command(in input) (c proc.Command, done func(), err error) {
 		return c, nil, err
 	}
 	argv, env, done, err := s.walled(argv, in.unwalled())
-	return proc.Command{Argv: argv, Dir: s.rs.Cwd, Timeout: in.timeout(), Merge: true, Keeper: &s.keeper, Mark: mark}, done, err
+	return proc.Command{Argv: argv, Dir: s.rs.Cwd, Env: env, Timeout: in.timeout(), Merge: true, Keeper: &s.keeper, Mark: mark}, done, err
 }
 
 // next gives the mark of one more command.

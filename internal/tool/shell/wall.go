@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"larva.dev/larva/internal/proc"
 	"larva.dev/larva/internal/sandbox"
 	"larva.dev/larva/internal/tool"
 )
@@ -60,10 +59,4 @@ func (s *Shell) hint(r tool.Result, unwalled bool, changed []string) tool.Result
 		}
 	}
 	return r
-}
-
-// enter puts the wall around a command that is about to start.
-func (s *Shell) enter(c *proc.Command, unwalled bool) (done func() []string, err error) {
-	c.Argv, c.Env, done, err = s.walled(c.Argv, unwalled)
-	return done, err
 }
