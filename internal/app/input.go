@@ -36,6 +36,9 @@ type RunInput struct {
 	StdinTTY bool
 	// Question puts a question to the person; nil means nobody can be asked.
 	Question func(context.Context, event.Question) event.Answer
+	// AskUser puts a question of the model's own to the person; nil means nobody
+	// is there.
+	AskUser func(ctx context.Context, question string, options []string) (answer string, ok bool)
 	// Emit receives every event in order, from one goroutine at a time; nil drops them.
 	Emit func(event.Event)
 }

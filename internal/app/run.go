@@ -182,6 +182,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 		Session:      sit.id,
 		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
 	}
+	s.connect(l, in)
 	l.History, l.Source = sit.history()
 	l.Auto = a.auto(s, l)
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }

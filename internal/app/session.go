@@ -157,7 +157,7 @@ func (st *sitting) begin(ctx context.Context, a *App, l *agent.Loop, s *stand, i
 			show(e)
 		}
 	}
-	l.KeepRaw = st.log.KeepRaw
+	l.KeepRaw, s.line.Raw = st.log.KeepRaw, st.log.Raw
 	return ctx, st.guard(a, l, s)
 }
 

@@ -20,8 +20,8 @@ import (
 	"larva.dev/larva/internal/root"
 	"larva.dev/larva/internal/spec"
 	"larva.dev/larva/internal/tool"
-	"larva.dev/larva/internal/tool/file"
 	"larva.dev/larva/internal/tool/shell"
+	"larva.dev/larva/internal/tool/talk"
 )
 
 // stand is everything that a run, its plan and an explanation have in
@@ -35,8 +35,10 @@ type stand struct {
 	tools   *tool.Registry
 	policy  *permission.Policy
 	shell   *shell.Shell
+	line    *talk.Line // how tools reach the run and its person
 	route   profile.Route
 	notices []string
+	forget  func() // what the file tools know of files that were read
 	// whole is the persona as it is stored in the session.
 	whole *spec.Object
 	// instructions stand in the system prompt.
@@ -96,12 +98,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	s.instruct()
-	s.tools = &tool.Registry{}
-	if err := s.tools.Add(file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})...); err != nil {
-		return nil, err
-	}
-	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames(), Denied: s.policy.ReadDenied})
-	return s, s.tools.Add(s.shell)
+	return s, a.equip(s)
 }
 
 // keyNames are the variables that hold keys by what the profile says; no
