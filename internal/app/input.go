@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/spec"
 )
 
@@ -28,6 +29,12 @@ type RunInput struct {
 	// Persona may then be "", or the prompt's first word.
 	Continue     bool
 	Resume, Fork string
+	// Limits are --budget-usd, --budget-tokens and --time-limit.
+	Limits profile.Limits
+	// Effort is --effort; "" keeps the role's.
+	Effort string
+	// JSONSchema is --json-schema: the final answer must satisfy it. nil: none.
+	JSONSchema []byte
 	// FailOnDenied makes any denial exit 3.
 	FailOnDenied bool
 	// Stdin is appended to the prompt where it is piped (StdinTTY false).
@@ -96,17 +103,24 @@ type ExplainInput struct {
 
 // TrustItem is one thing of the project that counts only once trusted.
 type TrustItem struct {
-	Kind   string `json:"kind"` // profile | source | hook | server | definition
+	Kind   string `json:"kind"` // hook | server | definition | persona | profile
 	Name   string `json:"name"`
-	File   string `json:"file"`
+	Source string `json:"source"` // file:line
 	Hash   string `json:"hash"`   // sha256:…
-	Status string `json:"status"` // trusted | changed | untrusted
+	Status string `json:"state"`  // trusted | changed | untrusted
+
+	// What a person reads before the yes.
+	File    string   `json:"-"` // of Source, as a person names it
+	Content []string `json:"-"` // the item as written, line by line
+	Files   []string `json:"-"` // files of the project that it names and the hash covers
+	Raises  []string `json:"-"` // what it would give that nothing else does
+	Vars    []string `json:"-"` // names of variables that it would fill in
 }
 
 // TrustInput is what `trust grant` and `trust revoke` were told.
 type TrustInput struct {
-	Items []string // names or files as `trust list` prints them
-	Hash  string   // grant without a terminal: the exact full hash
+	Items  []string // names or files as `trust list` prints them
+	Hashes []string // grant without a question: exact full hashes
 	// Confirm asks the person about one item; nil means there is nobody to ask.
 	Confirm func(context.Context, TrustItem) (bool, error)
 }

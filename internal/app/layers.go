@@ -142,6 +142,7 @@ func (p where) trustFile() string { return filepath.Join(p.config, "trust.json")
 type flags struct {
 	profile, mode    string
 	maxTurns         int
+	limits           profile.Limits
 	allow, ask, deny []string
 }
 
@@ -161,6 +162,11 @@ func (a *App) layers(ctx context.Context, p where, store *trust.Store, f flags) 
 		return nil, err
 	}
 	stack = append(stack, own...)
+	mine, err := a.claudePersonal()
+	if err != nil {
+		return nil, err
+	}
+	stack = append(stack, mine...)
 	items, err := a.projectConfigs(ctx, p, store)
 	if err != nil {
 		return nil, err
@@ -168,6 +174,11 @@ func (a *App) layers(ctx context.Context, p where, store *trust.Store, f flags) 
 	for _, it := range items {
 		stack = append(stack, it.layer)
 	}
+	theirs, err := a.claudeProject(p)
+	if err != nil {
+		return nil, err
+	}
+	stack = append(stack, theirs...)
 	private, err := a.optional(ctx, p.privateFile(), load.Options{Dir: a.dir, Trusted: true})
 	if err != nil {
 		return nil, err
@@ -196,6 +207,7 @@ func (f flags) layer() profile.Layer {
 			l.Origins[fmt.Sprintf("permissions.%s.%d", list, i)] = "--" + list
 		}
 	}
+	l.Profile.Limits = f.limits
 	if f.maxTurns > 0 {
 		l.Profile.Limits.MaxTurns = &f.maxTurns
 	}

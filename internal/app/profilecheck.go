@@ -92,6 +92,9 @@ func (a *App) checkProfile(ctx context.Context, file string) Checked {
 	if err == nil {
 		err = rulesOf(l)
 	}
+	if err == nil {
+		err = a.hooksRight(l)
+	}
 	if err != nil {
 		out.Err, out.Report = diag.As(err), spec.Report{}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,16 +14,20 @@ import (
 	"larva.dev/larva/internal/trust"
 )
 
-// The kinds of project item that trust knows so far.
+// The kinds of project item that trust knows.
 const (
-	kindProfile = "profile"
-	kindSource  = "source"
+	kindProfile    = "profile"
+	kindPersona    = "persona"
+	kindHook       = "hook"
+	kindServer     = "server"
+	kindDefinition = "definition"
 )
 
 // configItem is a project's config or profile file and how it stands.
 type configItem struct {
 	TrustItem
 	layer profile.Layer
+	raw   []byte // the file
 }
 
 // sourceItem is a persona source of the project and how it stands.
@@ -78,10 +83,12 @@ func (a *App) projectConfig(ctx context.Context, p where, store *trust.Store, pa
 		return configItem{}, diag.Usage("%s cannot be read: %v", p.rel(path), err).With("path", path)
 	}
 	it := configItem{layer: l}
-	it.TrustItem = standing(p, store, kindProfile, p.rel(path), path, []trust.Part{
+	it.TrustItem = standing(p, store, kindProfile, p.rel(path), path, 1, []trust.Part{
 		{Name: "file", Bytes: raw},
 		{Name: "value", Bytes: spec.AppendCanonical(nil, l.Profile)},
 	})
+	it.Content, it.Raises = lines(raw), profile.Raises(l.Profile)
+	it.raw = raw
 	it.layer.Name, it.layer.Project, it.layer.File = "project", true, p.rel(path)
 	it.layer.Trusted = it.Status == string(trust.Trusted)
 	return it, nil
@@ -155,13 +162,16 @@ func sourceOf(p where, store *trust.Store, it load.Item) (sourceItem, error) {
 			parts = append(parts, trust.Part{Name: "variant " + v.Name, Bytes: spec.AppendCanonical(nil, v.Implementation)})
 		}
 	}
-	s.TrustItem = standing(p, store, kindSource, it.ID, it.File, parts)
+	_, line, _ := it.At()
+	s.TrustItem = standing(p, store, kindPersona, it.ID, it.File, line, parts)
+	s.Content = lines(raw)
+	s.Raises = []string{"it takes the id " + it.ID + " for runs in this project"}
 	return s, nil
 }
 
 // standing builds the item as `trust list` shows it.
-func standing(p where, store *trust.Store, kind, name, file string, parts []trust.Part) TrustItem {
+func standing(p where, store *trust.Store, kind, name, file string, line int, parts []trust.Part) TrustItem {
 	hash := trust.Hash(kind, name, parts)
-	return TrustItem{Kind: kind, Name: name, File: p.rel(file), Hash: hash,
+	return TrustItem{Kind: kind, Name: name, File: p.rel(file), Source: fmt.Sprintf("%s:%d", p.rel(file), max(line, 1)), Hash: hash,
 		Status: string(store.Status(p.common, kind, name, hash))}
 }

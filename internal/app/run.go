@@ -186,6 +186,9 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 	l.History, l.Source = sit.history()
 	l.Auto = a.auto(s, l)
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
+	if err := a.runHooks(ctx, s, l, sit.transcript()); err != nil {
+		return nil, err
+	}
 	return l, a.bound(ctx, s, in, l, sit.transcript())
 }
 
@@ -235,7 +238,7 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 		}
 	}
 	p := Plan{Persona: s.ref, Label: s.persona.Model, Model: s.route.Name(), Mode: s.mode(), Profile: in.Profile,
-		Tools: []string{}, Hooks: []string{}, Roots: s.roots.Roots, Sandbox: sandboxNone, Ceiling: s.persona.Capabilities,
+		Tools: []string{}, Hooks: s.planHooks(), Roots: s.roots.Roots, Sandbox: sandboxNone, Ceiling: s.persona.Capabilities,
 		Rules:       PlanRules{Allow: planRules(s.eff.Allow), Ask: planRules(s.eff.Ask), Deny: planRules(s.eff.Deny)},
 		SystemBytes: len(s.system(time.Now())), PromptBytes: len(prompt), MaxTurns: s.maxTurns(in.MaxTurns), Notices: s.notices}
 	if in.Model != "" {

@@ -38,7 +38,8 @@ type stand struct {
 	line    *talk.Line // how tools reach the run and its person
 	route   profile.Route
 	notices []string
-	forget  func() // what the file tools know of files that were read
+	hooks   []foundHook // of all files, those without trust too
+	forget  func()      // what the file tools know of files that were read
 	// whole is the persona as it is stored in the session.
 	whole *spec.Object
 	// instructions stand in the system prompt.
@@ -79,6 +80,10 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	stack = append(stack, in.extra...)
+	stack, s.hooks, s.notices = a.perItem(s.at, store, stack)
+	if err := checkHooks(s.hooks); err != nil {
+		return nil, err
+	}
 	if s.eff, err = profile.Merge(stack); err != nil {
 		return nil, diag.New(diag.ProfileInvalid, "%v", err)
 	}
@@ -118,13 +123,6 @@ func (s *stand) keyNames() []string {
 // was written.
 func (s *stand) later() error {
 	p := s.eff.Profile
-	for name, hooks := range p.Hooks {
-		if len(hooks) > 0 {
-			return diag.New(diag.Unsupported, "the profile has %s hooks, which this version does not run", name).
-				With("field", "hooks."+name).With("origin", s.eff.Origins["hooks."+name]).
-				WithHint("take them out, or run with a profile that has none")
-		}
-	}
 	switch p.Sandbox.Kind {
 	case "bubblewrap", "landlock":
 		return diag.New(diag.Unsupported, "the profile wants the sandbox %s, which this version does not have", p.Sandbox.Kind).

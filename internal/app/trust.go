@@ -23,37 +23,13 @@ func (a *App) TrustList(ctx context.Context) ([]TrustItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.trustItems(ctx, p, store)
-}
-
-func (a *App) trustItems(ctx context.Context, p where, store *trust.Store) ([]TrustItem, error) {
-	out := []TrustItem{}
-	configs, err := a.projectConfigs(ctx, p, store)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range configs {
-		out = append(out, c.TrustItem)
-	}
-	files, err := a.projectProfiles(ctx, p, store)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, files...)
-	sources, _, err := a.projectSources(ctx, p, store)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range sources {
-		out = append(out, s.TrustItem)
-	}
-	return out, nil
+	return a.allItems(ctx, p, store)
 }
 
 // projectProfiles lists profiles/*.cue of the project; one that does not load
 // is left to `larva validate`.
-func (a *App) projectProfiles(ctx context.Context, p where, store *trust.Store) ([]TrustItem, error) {
-	var out []TrustItem
+func (a *App) projectProfiles(ctx context.Context, p where, store *trust.Store) ([]configItem, error) {
+	var out []configItem
 	for _, dir := range p.dirs {
 		files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "profiles", "*.cue"))
 		if err != nil {
@@ -67,7 +43,7 @@ func (a *App) projectProfiles(ctx context.Context, p where, store *trust.Store) 
 				}
 				continue
 			}
-			out = append(out, it.TrustItem)
+			out = append(out, it)
 		}
 	}
 	return out, nil
@@ -78,7 +54,8 @@ func escapeGlob(s string) string {
 }
 
 // TrustGrant records a yes to the exact content of each item: a person at a
-// terminal says it, or --hash names it.
+// terminal says it, or its hash is given. Hashes without names are those of
+// whatever items have them. All are found before one is recorded.
 func (a *App) TrustGrant(ctx context.Context, in TrustInput) ([]TrustItem, error) {
 	if err := a.refuseNested("trust grant"); err != nil {
 		return nil, err
@@ -108,8 +85,8 @@ func (a *App) TrustGrant(ctx context.Context, in TrustInput) ([]TrustItem, error
 }
 
 func approve(ctx context.Context, in TrustInput, it TrustItem) (bool, error) {
-	if in.Hash != "" {
-		if in.Hash == it.Hash {
+	if len(in.Hashes) > 0 {
+		if slices.Contains(in.Hashes, it.Hash) {
 			return true, nil
 		}
 		return false, diag.New(diag.NotTrusted, "the hash given is not that of %s %s, which is %s now", it.Kind, it.Name, it.Hash).
@@ -118,12 +95,13 @@ func approve(ctx context.Context, in TrustInput, it TrustItem) (bool, error) {
 	}
 	if in.Confirm == nil {
 		return false, diag.Usage("trust needs a person at a terminal, or the exact hash").With("name", it.Name).
-			WithHint("larva trust grant %s --hash %s", it.Name, it.Hash)
+			WithHint("larva trust grant --hash %s", it.Hash)
 	}
 	return in.Confirm(ctx, it)
 }
 
-// TrustRevoke takes the yes back, whatever the hash it was given for.
+// TrustRevoke takes the yes back, whatever the hash it was given for. Of a
+// file that holds several items those that were trusted count.
 func (a *App) TrustRevoke(ctx context.Context, in TrustInput) ([]TrustItem, error) {
 	if err := a.refuseNested("trust revoke"); err != nil {
 		return nil, err
@@ -132,21 +110,25 @@ func (a *App) TrustRevoke(ctx context.Context, in TrustInput) ([]TrustItem, erro
 	if err != nil {
 		return nil, err
 	}
-	for i, it := range items {
+	revoked := []TrustItem{}
+	for _, it := range items {
 		n, err := store.Revoke(ctx, p.common, it.Kind, it.Name)
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
-			return nil, diag.New(diag.NotTrusted, "%s %s was not trusted", it.Kind, it.Name).With("name", it.Name).
-				WithHint("see: larva trust list")
+		if n > 0 {
+			it.Status = string(trust.Untrusted)
+			revoked = append(revoked, it)
 		}
-		items[i].Status = string(trust.Untrusted)
 	}
-	return items, nil
+	if len(revoked) == 0 {
+		return nil, diag.New(diag.NotTrusted, "%s %s was not trusted", items[0].Kind, items[0].Name).With("name", items[0].Name).
+			WithHint("see: larva trust list")
+	}
+	return revoked, nil
 }
 
-// picked finds the items that the person named, by name or file.
+// picked finds the items that the person named, by name, file or hash.
 func (a *App) picked(ctx context.Context, in TrustInput) (p where, store *trust.Store, out []TrustItem, err error) {
 	if p, err = a.locate(); err != nil {
 		return p, nil, nil, err
@@ -154,36 +136,71 @@ func (a *App) picked(ctx context.Context, in TrustInput) (p where, store *trust.
 	if store, err = a.trustStore(p); err != nil {
 		return p, nil, nil, err
 	}
-	if in.Hash != "" && len(in.Items) != 1 {
-		return p, nil, nil, diag.Usage("--hash speaks of one item, %d are named", len(in.Items))
-	}
-	all, err := a.trustItems(ctx, p, store)
+	all, err := a.allItems(ctx, p, store)
 	if err != nil {
 		return p, nil, nil, err
 	}
-	for _, ref := range in.Items {
+	refs := in.Items
+	if len(refs) == 0 {
+		refs = in.Hashes
+	}
+	for _, ref := range refs {
 		found := slices.Collect(matching(all, p.rel(a.abs(ref)), ref))
 		if len(found) == 0 {
-			names := make([]string, len(all))
-			for i, it := range all {
-				names[i] = it.Name
-			}
-			e := diag.New(diag.InvalidInput, "this project has no item %q", ref).With("name", ref)
-			if len(names) > 0 {
-				e.WithHint("it has: %s", strings.Join(names, ", "))
-			}
-			return p, nil, nil, e
+			return p, nil, nil, noItem(all, ref)
 		}
-		out = append(out, found...)
+		// A file may hold several items: hashes say which of them are meant.
+		if of := withHash(found, in.Hashes); len(of) > 0 {
+			found = of
+		}
+		for _, it := range found {
+			if !slices.ContainsFunc(out, func(o TrustItem) bool { return o.Kind == it.Kind && o.Name == it.Name }) {
+				out = append(out, it)
+			}
+		}
+	}
+	for _, h := range in.Hashes {
+		if len(withHash(all, []string{h})) == 0 && len(in.Items) != 1 {
+			return p, nil, nil, noItem(all, h)
+		}
 	}
 	return p, store, out, nil
 }
 
-// matching gives the items that ref names: by name, or all that file holds.
+func withHash(items []TrustItem, hashes []string) (out []TrustItem) {
+	for _, it := range items {
+		if slices.Contains(hashes, it.Hash) {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+func noItem(all []TrustItem, ref string) error {
+	names := make([]string, len(all))
+	for i, it := range all {
+		names[i] = it.Name
+	}
+	if strings.HasPrefix(ref, hashMark) {
+		return diag.New(diag.NotTrusted, "no item of this project has the hash %s now", ref).With("hash", ref).
+			WithHint("read what changed, then take the hash that larva trust list --json prints")
+	}
+	e := diag.New(diag.InvalidInput, "this project has no item %q", ref).With("name", ref)
+	if len(names) > 0 {
+		e.WithHint("it has: %s", strings.Join(names, ", "))
+	}
+	return e
+}
+
+// hashMark begins every hash.
+const hashMark = "sha256:"
+
+// matching gives the items that ref names: by name, by hash, or all that file
+// holds.
 func matching(all []TrustItem, file, ref string) func(func(TrustItem) bool) {
 	return func(yield func(TrustItem) bool) {
 		for _, it := range all {
-			if (it.Name == ref || it.File == file) && !yield(it) {
+			if (it.Name == ref || it.File == file || it.Hash == ref) && !yield(it) {
 				return
 			}
 		}

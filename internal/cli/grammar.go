@@ -30,6 +30,7 @@ type grammar struct {
 	Run runCmd `cmd:"" group:"run" help:"Run a persona."`
 
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
+	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"larva.dev/larva/internal/app"
 	"larva.dev/larva/internal/diag"
@@ -17,7 +19,7 @@ type trustListCmd struct{}
 
 func (trustListCmd) doc() doc {
 	return doc{
-		Long:     "One line an item: status, kind, name, hash and file, with tabs between.",
+		Long:     "Profiles, personas, hooks, servers and definitions of the project. One line an item: state, kind, name, hash and file:line, with tabs between.",
 		Examples: []string{"larva trust list", "larva trust list --json"},
 		Exits:    plainExits(),
 	}
@@ -40,38 +42,49 @@ func (s *session) trustItems(items []app.TrustItem) error {
 		return s.data(items)
 	}
 	for _, i := range items {
-		s.line("%s\t%s\t%s\t%s\t%s", i.Status, i.Kind, i.Name, i.Hash, i.File)
+		s.line("%s\t%s\t%s\t%s\t%s", i.Status, i.Kind, i.Name, i.Hash, i.Source)
 	}
 	return nil
 }
 
 type trustGrantCmd struct {
-	Items []string `arg:"" name:"item" help:"Names or files as trust list prints them."`
-	Hash  string   `placeholder:"sha256:…" help:"Without a terminal: the item's exact hash, as trust list prints it."`
+	Items []string `arg:"" optional:"" name:"item" help:"Names, files or hashes as trust list prints them."`
+	Hash  []string `placeholder:"sha256:…" help:"Without a question: exact hashes, as trust list prints them. Repeats, or several behind it."`
 }
 
 func (trustGrantCmd) doc() doc {
 	return doc{
-		Long:     "Needs a person at a terminal, or the exact full hash. A changed byte asks again.",
-		Examples: []string{"larva trust grant profiles/work.cue --hash $HASH", "larva trust grant profiles/work.cue --hash $HASH --json"},
+		Long: "Needs a person at a terminal, or exact full hashes: --hash HASH… takes the items that have them, without names. " +
+			"A file names all items in it. A changed byte, of the item or of a project file that its command names, asks again.",
+		Examples: []string{"larva trust grant --hash $HASH", "larva trust grant profiles/work.cue --hash $HASH --json"},
 		Exits:    plainExits(),
 	}
 }
 
 // Run records the yes.
 func (c trustGrantCmd) Run(ctx context.Context, s *session) error {
-	if c.Hash != "" && len(c.Items) != 1 {
-		return diag.Usage("--hash is the hash of one item")
+	in := app.TrustInput{}
+	for _, h := range c.Hash {
+		if !isHash(h) {
+			return diag.Usage("--hash %q is no hash", h).WithHint("larva trust list prints them: sha256: and 64 digits")
+		}
+		in.Hashes = append(in.Hashes, h)
 	}
-	in := app.TrustInput{Items: c.Items, Hash: c.Hash}
+	for _, i := range c.Items {
+		// Behind --hash further hashes are hashes; on their own they only name
+		// an item, and the person is asked.
+		if len(c.Hash) > 0 && isHash(i) {
+			in.Hashes = append(in.Hashes, i)
+			continue
+		}
+		in.Items = append(in.Items, i)
+	}
+	if len(in.Items) == 0 && len(in.Hashes) == 0 {
+		return diag.Usage("expected an item, or --hash").WithHint("see: larva trust list")
+	}
 	if s.canAsk() {
 		in.Confirm = func(ctx context.Context, i app.TrustItem) (bool, error) {
-			if i.Name == i.File {
-				s.say("%s %s", i.Kind, i.Name)
-			} else {
-				s.say("%s %s (%s)", i.Kind, i.Name, i.File)
-			}
-			s.say("%s", i.Hash)
+			s.showItem(i)
 			return s.confirm(ctx, "Trust exactly this content?")
 		}
 	}
@@ -80,6 +93,35 @@ func (c trustGrantCmd) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	return s.trustItems(items)
+}
+
+func isHash(s string) bool { return strings.HasPrefix(s, "sha256:") }
+
+// shownLines bounds the lines of an item that are shown before the yes. What is
+// longer is to be read in its file, and the question says so.
+const shownLines = 200
+
+// showItem tells a person what the yes is for: the content, what it raises,
+// and the variables that it would see.
+func (s *session) showItem(i app.TrustItem) {
+	s.say("%s %s (%s)", i.Kind, i.Name, i.Source)
+	for n, l := range i.Content {
+		if n == shownLines {
+			s.say("  … %s more lines: read %s before you say yes", fmt.Sprint(len(i.Content)-n), i.File)
+			break
+		}
+		s.say("  | %s", l)
+	}
+	for _, f := range i.Files {
+		s.say("names the file %s, which the hash covers", f)
+	}
+	for _, r := range i.Raises {
+		s.say("counts once trusted: %s", r)
+	}
+	if len(i.Vars) > 0 {
+		s.say("fills in the variables %s", strings.Join(i.Vars, ", "))
+	}
+	s.say("%s", i.Hash)
 }
 
 type trustRevokeCmd struct {

@@ -103,7 +103,7 @@ func (r *Runner) afterTool(ctx context.Context, c tool.Call, res tool.Result) ag
 		p.ToolResponse = &Response{Output: res.Output, IsError: res.IsError}
 	}
 	j := r.join(r.fire(ctx, p, &c))
-	return agent.After{Name: j.by, Feedback: j.block, Context: j.context, Halt: j.halt}
+	return agent.After{Name: j.by, Output: j.output, Feedback: j.block, Context: j.context, Halt: j.halt}
 }
 
 func (r *Runner) stop(ctx context.Context, s agent.Stopping) agent.Said {

@@ -37,9 +37,9 @@ func Events() []string {
 		SubagentStart, SubagentStop, PreCompact, PostCompact, Notification, SessionEnd}
 }
 
-// about says that an event is about a tool call, so that a matcher meets the
-// tool's name and `if` has a call to look at.
-func aboutTool(event string) bool {
+// AboutTool says that an event is about a tool call, so that a matcher meets
+// the tool's name and `if` has a call to look at.
+func AboutTool(event string) bool {
 	switch event {
 	case PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure:
 		return true
@@ -187,7 +187,7 @@ func read(h Hook, p permission.Places) (*ready, []diag.Problem) {
 		switch out.condition, err = permission.NewCondition(h.If, h.Origin, p); {
 		case err != nil:
 			wrong("if", err.Error(), "")
-		case !aboutTool(h.Event):
+		case !AboutTool(h.Event):
 			wrong("if", "only hooks about tools have a call to look at", "take if out, or move the hook to PreToolUse")
 		}
 	}

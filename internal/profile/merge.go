@@ -113,7 +113,7 @@ func (e *Effective) lower(l Layer) error {
 	}
 	var err error
 	if p.Limits, err = meetLimits(p.Limits, q.Limits); err != nil {
-		return fmt.Errorf("%s: limits.time: %w", l.File, err)
+		return fmt.Errorf("%s: %w", l.File, err)
 	}
 	if q.Sandbox.Kind != "" && boxRank(q.Sandbox.Kind) > boxRank(p.Sandbox.Kind) {
 		p.Sandbox.Kind = q.Sandbox.Kind
@@ -200,6 +200,9 @@ func overLimits(a, b Limits) Limits {
 	if b.Time != "" {
 		a.Time = b.Time
 	}
+	if b.Stall != "" {
+		a.Stall = b.Stall
+	}
 	if b.USD != nil {
 		a.USD = b.USD
 	}
@@ -215,24 +218,30 @@ func meetLimits(a, b Limits) (Limits, error) {
 	a.MaxDepth = lowest(a.MaxDepth, b.MaxDepth)
 	a.USD = lowest(a.USD, b.USD)
 	a.Tokens = lowest(a.Tokens, b.Tokens)
-	if b.Time == "" {
+	var err error
+	if a.Time, err = shortest(a.Time, b.Time); err != nil {
+		return a, fmt.Errorf("limits.time: %w", err)
+	}
+	if a.Stall, err = shortest(a.Stall, b.Stall); err != nil {
+		return a, fmt.Errorf("limits.stall: %w", err)
+	}
+	return a, nil
+}
+
+// shortest of two durations, "" being none.
+func shortest(a, b string) (string, error) {
+	if b == "" {
 		return a, nil
 	}
-	tb, err := time.ParseDuration(b.Time)
-	if err != nil {
+	tb, err := time.ParseDuration(b)
+	if err != nil || a == "" {
+		return b, err
+	}
+	ta, err := time.ParseDuration(a)
+	if err != nil || tb >= ta {
 		return a, err
 	}
-	if a.Time != "" {
-		ta, err := time.ParseDuration(a.Time)
-		if err != nil {
-			return a, err
-		}
-		if ta <= tb {
-			return a, nil
-		}
-	}
-	a.Time = b.Time
-	return a, nil
+	return b, nil
 }
 
 func lowest[N int | int64 | float64](a, b *N) *N {
@@ -284,7 +293,16 @@ func (l Layer) origin() string {
 
 // unheard names what an untrusted project layer said and does not get.
 func unheard(l Layer) []string {
-	q := l.Profile
+	fields := Raises(l.Profile)
+	if len(fields) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is not trusted: its %s are left out (see: larva trust list)", l.origin(), strings.Join(fields, ", "))}
+}
+
+// Raises names the fields of a project's profile that count only once it is
+// trusted.
+func Raises(q Profile) []string {
 	var fields []string
 	add := func(name string, there bool) {
 		if there {
@@ -302,10 +320,7 @@ func unheard(l Layer) []string {
 	add("sandbox.env_passthrough", len(q.Sandbox.EnvPassthrough) > 0)
 	add("prices", len(q.Prices) > 0)
 	add("scripts", len(q.Scripts) > 0)
-	if len(fields) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s is not trusted: its %s are left out (see: larva trust list)", l.origin(), strings.Join(fields, ", "))}
+	return fields
 }
 
 func allOff(servers map[string]Server) bool {

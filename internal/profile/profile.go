@@ -102,12 +102,14 @@ type Sandbox struct {
 	EnvPassthrough []string `json:"env_passthrough,omitempty"`
 }
 
-// Limits end a run. A nil pointer is "not said"; Time is a Go duration.
+// Limits end a run. A nil pointer is "not said"; Time and Stall are Go
+// durations.
 type Limits struct {
 	MaxTurns    *int     `json:"max_turns,omitempty"`
 	MaxParallel *int     `json:"max_parallel,omitempty"`
 	MaxDepth    *int     `json:"max_depth,omitempty"`
 	Time        string   `json:"time,omitempty"`
+	Stall       string   `json:"stall,omitempty"` // how long a model's service may be silent
 	USD         *float64 `json:"usd,omitempty"`
 	Tokens      *int64   `json:"tokens,omitempty"`
 }
