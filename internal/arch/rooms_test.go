@@ -81,7 +81,7 @@ var owners = map[string]string{
 	"github.com/santhosh-tekuri":       "scripts/gen internal/load",
 	"golang.org/x/term":                "internal/cli",
 	"log":                              "", // talk goes through events and diag
-	"github.com/aymanbagabas/go-udiff": "internal/app",
+	"github.com/aymanbagabas/go-udiff": "internal/app internal/cli",
 	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
 	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox scripts/bench",
 }

@@ -7,41 +7,58 @@ import (
 	"os"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"golang.org/x/term"
 
 	"larva.dev/larva/internal/event"
 )
 
-// The three answers. No is also what Ctrl-C, Esc and the end of input mean.
+// The three answers. No is also what Esc and the end of input mean; Ctrl-C
+// ends the run.
 const (
 	answerNo     = "no"
 	answerOnce   = "once"
 	answerAlways = "always"
 )
 
-// maxShown is how much of a call a question shows. A call that is longer says
-// so, since what is not seen must not be waved through unknowingly.
-const maxShown = 4000
+// asker puts questions to the person at a terminal.
+type asker struct {
+	in, out   *os.File
+	plain     bool   // line by line: a dumb terminal, a screen reader
+	style     style  // of the question's text
+	interrupt func() // what Ctrl-C does, nil for nothing
+	lines     *lineSource
+}
 
 // NewAsk gives the func that puts a question to the person at a terminal. It
-// waits as long as they do, and returns the zero Answer, a denial, on Ctrl-C,
-// on Esc, at the end of input and when ctx ends. It is for one goroutine at a
-// time.
-func NewAsk(in, out *os.File) func(context.Context, event.Question) event.Answer {
-	lines := &lineSource{in: in}
-	return func(ctx context.Context, q event.Question) event.Answer {
-		a := &answer{choice: answerNo}
-		if os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" || tooSmall(out) {
-			return a.plain(ctx, q, lines, out)
-		}
-		fmt.Fprint(out, questionText(q))
-		err := a.form(q).WithInput(in).WithOutput(out).RunWithContext(ctx)
-		if err != nil {
-			return event.Answer{}
-		}
-		return a.answer(ctx)
+// waits as long as they do, and returns the zero Answer, a denial, on Ctrl-C
+// (after interrupt), on Esc, at the end of input and when ctx ends. What was
+// typed before the question stood there is no answer to it. It is for one
+// goroutine at a time.
+func NewAsk(in, out *os.File, environ []string, interrupt func()) func(context.Context, event.Question) event.Answer {
+	k := &asker{in: in, out: out, plain: plainTerminal(environ), interrupt: interrupt, lines: &lineSource{in: in}}
+	k.style.on = !k.plain && lookup(environ, "NO_COLOR") == ""
+	return k.ask
+}
+
+func (k *asker) ask(ctx context.Context, q event.Question) event.Answer {
+	a := &answer{choice: answerNo}
+	dropTyped(k.in)
+	if k.plain || tooSmall(k.out) {
+		return a.plain(ctx, q, k.lines, k.out)
 	}
+	fmt.Fprint(k.out, questionText(q, k.style))
+	form := a.form(q).WithProgramOptions(tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC)). // signals end ctx
+													WithInput(k.in).WithOutput(k.out)
+	err := form.RunWithContext(ctx)
+	if a.ctrlC && k.interrupt != nil {
+		k.interrupt()
+	}
+	if err != nil || a.ctrlC || form.State != huh.StateCompleted {
+		return event.Answer{}
+	}
+	return a.answer(ctx)
 }
 
 // tooSmall says that a form has no room, or that the terminal does not know
@@ -52,7 +69,18 @@ func tooSmall(out *os.File) bool {
 }
 
 // answer is what the form fills in.
-type answer struct{ choice, reason string }
+type answer struct {
+	choice, reason string
+	ctrlC          bool
+}
+
+// seeCtrlC tells Ctrl-C, which the form takes for Esc, from it.
+func (a *answer) seeCtrlC(_ tea.Model, msg tea.Msg) tea.Msg {
+	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+c" {
+		a.ctrlC = true
+	}
+	return msg
+}
 
 func (a *answer) form(q event.Question) *huh.Form {
 	keys := huh.NewDefaultKeyMap()
@@ -66,11 +94,26 @@ func (a *answer) form(q event.Question) *huh.Form {
 
 func (a *answer) selection(q event.Question) *huh.Select[string] {
 	options := []huh.Option[string]{huh.NewOption("Allow this once", answerOnce)}
-	if !q.NoAlways && q.Suggested != "" {
-		options = append(options, huh.NewOption("Always allow "+escape(q.Suggested)+" in this project", answerAlways))
+	if rules := kept(q); len(rules) == 1 {
+		options = append(options, huh.NewOption("Always allow "+shorten(escape(rules[0]), maxCallText)+" in this project", answerAlways))
+	} else if len(rules) > 1 {
+		options = append(options, huh.NewOption(fmt.Sprintf("Always allow these %d rules in this project", len(rules)), answerAlways))
 	}
 	options = append(options, huh.NewOption("No", answerNo))
 	return huh.NewSelect[string]().Title("Allow this call?").Options(options...).Value(&a.choice)
+}
+
+// kept are the rules that an "always" stores, none where it is not offered.
+func kept(q event.Question) []string {
+	switch {
+	case q.NoAlways:
+		return nil
+	case len(q.Rules) > 0:
+		return q.Rules
+	case q.Suggested != "":
+		return []string{q.Suggested}
+	}
+	return nil
 }
 
 func (a *answer) why() *huh.Input {
@@ -95,7 +138,7 @@ func (a *answer) answer(ctx context.Context) event.Answer {
 // stays at no.
 func (a *answer) plain(ctx context.Context, q event.Question, lines *lineSource, out io.Writer) event.Answer {
 	in := &lineReader{ctx: ctx, source: lines}
-	fmt.Fprint(out, questionText(q))
+	fmt.Fprint(out, questionText(q, style{}))
 	if a.selection(q).RunAccessible(out, in) != nil || ctx.Err() != nil {
 		return event.Answer{}
 	}
@@ -161,37 +204,4 @@ func (l *lineReader) Read(p []byte) (int, error) {
 		l.ended = true
 		return 0, l.ctx.Err()
 	}
-}
-
-// questionText is what the person decides on: the whole call, then why it is
-// a question. All of it may come from the model or a repository, so control
-// characters are made visible.
-func questionText(q event.Question) string {
-	d := q.Decision
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s wants to run:\n%s", escape(d.Tool), indent(callDetail(d)))
-	if d.Reason != "" {
-		fmt.Fprintf(&b, "Asked because: %s [%s]\n", escape(d.Reason), escape(string(d.Stage)))
-	}
-	if len(d.Segments) > 1 {
-		for _, s := range d.Segments {
-			if s.Verdict != event.Allow {
-				fmt.Fprintf(&b, "  not yet allowed: %s [%s]\n", escape(s.Text), escape(string(s.Stage)))
-			}
-		}
-	}
-	return b.String() + "\n"
-}
-
-func callDetail(d event.Decision) string {
-	text := mainOf(d)
-	if len(text) > maxShown {
-		cut := strings.ToValidUTF8(text[:maxShown], "")
-		text = cut + fmt.Sprintf("\n… and %d bytes more that are not shown", len(text)-len(cut))
-	}
-	return clean(text)
-}
-
-func indent(s string) string {
-	return "  " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ") + "\n"
 }

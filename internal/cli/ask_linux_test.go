@@ -94,29 +94,33 @@ func (s *screen) waitFor(t *testing.T, text string) {
 	}
 }
 
+var fancy = []string{"TERM=xterm-256color"}
+
 func TestAskAtATerminal(t *testing.T) {
-	if os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
-		t.Setenv("TERM", "xterm-256color")
-	}
-	t.Setenv("ACCESSIBLE", "")
 	for _, tt := range []struct {
 		name  string
 		steps []string // "text to wait for|keys"
 		want  event.Answer
+		ctrlC bool
 	}{
-		{"once", []string{"Always allow|\x1b[A", "|\x1b[A", "|\r"}, event.Answer{Allow: true}},
-		{"always", []string{"Always allow|\x1b[A", "|\r"}, event.Answer{Allow: true, Always: true}},
-		{"enter is no", []string{"Always allow|\r", "do instead|\r"}, event.Answer{}},
-		{"no with a reason", []string{"Always allow|\r", "do instead|use look\r"}, event.Answer{Feedback: "use look"}},
-		{"ctrl-c", []string{"Always allow|\x03"}, event.Answer{}},
-		{"esc", []string{"Always allow|\x1b"}, event.Answer{}},
-		{"esc at the reason", []string{"Always allow|\r", "do instead|x\x1b"}, event.Answer{}},
+		{"once", []string{"Always allow|\x1b[A", "|\x1b[A", "|\r"}, event.Answer{Allow: true}, false},
+		{"always", []string{"Always allow|\x1b[A", "|\r"}, event.Answer{Allow: true, Always: true}, false},
+		{"enter is no", []string{"Always allow|\r", "do instead|\r"}, event.Answer{}, false},
+		{"no with a reason", []string{"Always allow|\r", "do instead|use look\r"}, event.Answer{Feedback: "use look"}, false},
+		{"ctrl-c", []string{"Always allow|\x03"}, event.Answer{}, true},
+		{"ctrl-c on a yes", []string{"Always allow|\x1b[A", "|\x1b[A", "|\x03"}, event.Answer{}, true},
+		{"ctrl-c at the reason", []string{"Always allow|\r", "do instead|x\x03"}, event.Answer{}, true},
+		{"esc", []string{"Always allow|\x1b"}, event.Answer{}, false},
+		{"esc at the reason", []string{"Always allow|\r", "do instead|x\x1b"}, event.Answer{}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			person, program := openTerminal(t)
 			s := watch(person)
 			done := make(chan event.Answer, 1)
-			go func() { done <- NewAsk(program, program)(t.Context(), question()) }()
+			interrupted := false
+			go func() {
+				done <- NewAsk(program, program, fancy, func() { interrupted = true })(t.Context(), question())
+			}()
 			for _, step := range tt.steps {
 				text, keys, _ := strings.Cut(step, "|")
 				s.waitFor(t, text)
@@ -126,8 +130,8 @@ func TestAskAtATerminal(t *testing.T) {
 			}
 			select {
 			case got := <-done:
-				if got != tt.want {
-					t.Errorf("got %+v, want %+v\n%q", got, tt.want, s.text())
+				if got != tt.want || interrupted != tt.ctrlC {
+					t.Errorf("got %+v, interrupted %v, want %+v, %v\n%q", got, interrupted, tt.want, tt.ctrlC, s.text())
 				}
 			case <-time.After(20 * time.Second):
 				t.Fatalf("no answer; the screen has %q", s.text())
@@ -137,15 +141,13 @@ func TestAskAtATerminal(t *testing.T) {
 }
 
 func TestAskWhereAFormHasNoRoom(t *testing.T) {
-	t.Setenv("TERM", "xterm-256color")
-	t.Setenv("ACCESSIBLE", "")
 	person, program := openTerminal(t)
 	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{}); err != nil {
 		t.Fatal(err)
 	}
 	s := watch(person)
 	done := make(chan event.Answer, 1)
-	go func() { done <- NewAsk(program, program)(t.Context(), question()) }()
+	go func() { done <- NewAsk(program, program, fancy, nil)(t.Context(), question()) }()
 	s.waitFor(t, "Enter a number")
 	if _, err := io.WriteString(person, "1\r"); err != nil {
 		t.Fatal(err)
@@ -161,13 +163,11 @@ func TestAskWhereAFormHasNoRoom(t *testing.T) {
 }
 
 func TestAskEndsWithItsContext(t *testing.T) {
-	t.Setenv("TERM", "xterm-256color")
-	t.Setenv("ACCESSIBLE", "")
 	person, program := openTerminal(t)
 	s := watch(person)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan event.Answer, 1)
-	go func() { done <- NewAsk(program, program)(ctx, question()) }()
+	go func() { done <- NewAsk(program, program, fancy, nil)(ctx, question()) }()
 	s.waitFor(t, "Always allow")
 	cancel()
 	select {

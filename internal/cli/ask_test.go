@@ -95,15 +95,15 @@ func TestQuestionText(t *testing.T) {
 		`  git push\u001b[2J` + "\n  echo two\n" +
 		`Asked because: a rule asks\u0007 [ask-rule]` + "\n" +
 		`  not yet allowed: git push\u001b[2J [ask-rule]` + "\n\n"
-	if got := questionText(question()); got != want {
+	if got := questionText(question(), style{}); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	q := event.Question{Decision: event.Decision{Tool: "bash", Input: json.RawMessage(`{"command":"a","timeout":5}`)}}
-	if got, want := questionText(q), "\nbash wants to run:\n  a\n  {\n    \"timeout\": 5\n  }\n\n"; got != want {
+	if got, want := questionText(q, style{}), "\nbash wants to run:\n  a\n  {\n    \"timeout\": 5\n  }\n\n"; got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	q.Decision = event.Decision{Tool: "write", Input: json.RawMessage(`{"path":"x","content":"` + strings.Repeat("y", 9000) + `"}`)}
-	if got := questionText(q); !strings.Contains(got, "bytes more that are not shown") || len(got) > maxShown+200 {
+	if got := questionText(q, style{}); !strings.Contains(got, "bytes not shown") || len(got) > maxShown+200 {
 		t.Errorf("got %d bytes", len(got))
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"os"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
@@ -15,10 +16,9 @@ import (
 //
 //	text         stdout gets the final answer and nothing else, byte for byte,
 //	             once the run has ended. Refused calls and notices go to
-//	             stderr. Where stderr is a terminal it is a live view: the
-//	             model's text as it comes and a line a tool call. Where both
-//	             are terminals the text streams to stdout, so that the answer
-//	             is not seen twice.
+//	             stderr. Where stderr is a terminal it is a live view of the
+//	             whole run (view.go); where stdout is that same terminal, the
+//	             answer has been seen there and does not come again.
 //	json         stdout gets {"data":…} on one line; nothing on stderr.
 //	stream-json  stdout gets each event on a line.
 //
@@ -34,15 +34,27 @@ type Renderer interface {
 
 // View says what the two streams are.
 type View struct {
-	Out   bool // stdout is a terminal
-	Err   bool // stderr is a terminal
-	Color bool // colours on stderr are wanted
+	Out  bool // stdout is a terminal
+	Err  bool // stderr is a terminal
+	Same bool // both are one terminal
+	// Moving says that the terminal can draw in place and in colours. Without
+	// it the view is plain lines.
+	Moving bool
+	// Size gives the terminal's columns and rows, 0 for unknown.
+	Size func() (width, height int)
+	// Interrupted is closed when the run is to end.
+	Interrupted <-chan struct{}
 }
 
-// viewOf finds out, honouring NO_COLOR and TERM=dumb.
+// viewOf finds out. NO_COLOR, ACCESSIBLE (a screen reader) and TERM=dumb get
+// plain lines.
 func viewOf(stdout, stderr io.Writer, environ []string) View {
 	v := View{Out: isTerminal(stdout), Err: isTerminal(stderr)}
-	v.Color = v.Err && lookup(environ, "NO_COLOR") == "" && lookup(environ, "TERM") != "dumb"
+	v.Same = v.Out && v.Err && sameFile(stdout.(*os.File), stderr.(*os.File)) // isTerminal knows both are
+	v.Moving = v.Err && lookup(environ, "NO_COLOR") == "" && !plainTerminal(environ)
+	if v.Err {
+		v.Size = func() (int, int) { return sizeOf(stderr.(*os.File)) }
+	}
 	return v
 }
 
@@ -50,13 +62,17 @@ func viewOf(stdout, stderr io.Writer, environ []string) View {
 // stream-json.
 func NewRenderer(form string, stdout, stderr io.Writer, v View) Renderer {
 	out := &sink{w: stdout}
-	switch form {
-	case formatJSON:
+	switch {
+	case form == formatJSON:
 		return &jsonRenderer{out: out}
-	case formatStream:
+	case form == formatStream:
 		return &streamRenderer{out: out}
+	case v.Err:
+		l := newLiveView(out, &sink{w: stderr}, v)
+		l.start(v.Interrupted)
+		return l
 	}
-	return &textRenderer{out: out, err: &sink{w: stderr}, view: v, style: style{on: v.Color}}
+	return &textRenderer{out: out, err: &sink{w: stderr}, clean: v.Out}
 }
 
 // sink keeps the first write error and writes nothing after it: a closed pipe

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"larva.dev/larva/internal/app"
 	"larva.dev/larva/internal/diag"
-	"larva.dev/larva/internal/event"
 )
 
 type runCmd struct {
@@ -77,36 +75,4 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 		in.Override = o
 	}
 	return in, nil
-}
-
-// play runs with the renderer of the session's form. The renderer writes to
-// stdout itself and at once; what the session prints afterwards is only a
-// failure that no event has shown.
-func (s *session) play(ctx context.Context, in app.RunInput) error {
-	if s.canAsk() {
-		in.Question = NewAsk(s.process.Stdin.(*os.File), s.process.Stderr.(*os.File)) // canAsk knows both are
-	}
-	r := NewRenderer(s.format, s.process.Stdout, s.process.Stderr, viewOf(s.process.Stdout, s.process.Stderr, s.process.Environ))
-	shown := false
-	in.Emit = func(e event.Event) {
-		switch b := e.Body.(type) {
-		case event.Fault:
-			shown = shown || s.format == formatStream
-		case event.Result:
-			shown = shown || b.ExitCode != diag.ExitModel
-		}
-		r.Event(e)
-	}
-	res, err := s.app.Run(ctx, in)
-	if werr := r.Close(); werr != nil && err == nil {
-		return diag.New(diag.Internal, "cannot write the result: %v", werr)
-	}
-	if err == nil || shown {
-		s.code = res.ExitCode
-		if err != nil && s.code == diag.ExitOK {
-			s.code = s.asDiag(ctx, err).ExitCode()
-		}
-		return nil
-	}
-	return err
 }

@@ -48,7 +48,36 @@ const maxCallText = 100
 
 // callText is a call on one line: the tool and what it is mostly about.
 func callText(tool string, input json.RawMessage) string {
-	return strings.TrimSpace(escape(tool) + " " + shorten(escape(mainArgument(input)), maxCallText))
+	about := listed(tool, input)
+	if about == "" {
+		about = mainArgument(input)
+	}
+	return strings.TrimSpace(escape(tool) + " " + shorten(escape(about), maxCallText))
+}
+
+// listed is what a call that takes a list is about, "" for other calls.
+func listed(tool string, input json.RawMessage) string {
+	var in struct {
+		Todos []struct{ Status string } `json:"todos"`
+		Files []struct{ Path string }   `json:"files"`
+	}
+	if tool != "todo_write" && tool != "write_files" || json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	if tool == "todo_write" {
+		done := 0
+		for _, t := range in.Todos {
+			if t.Status == "completed" {
+				done++
+			}
+		}
+		return fmt.Sprintf("%d of %d done", done, len(in.Todos))
+	}
+	paths := make([]string, len(in.Files))
+	for i, f := range in.Files {
+		paths[i] = f.Path
+	}
+	return strings.Join(paths, ", ")
 }
 
 // mainArgument is the argument that tells calls apart, else the whole input.

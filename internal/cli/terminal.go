@@ -19,6 +19,31 @@ func isTerminal(v any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// sizeOf gives a terminal's columns and rows, 0 for unknown.
+func sizeOf(f *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+// sameFile says whether two terminals are one.
+func sameFile(a, b *os.File) bool {
+	x, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	y, err := b.Stat()
+	return err == nil && os.SameFile(x, y)
+}
+
+// plainTerminal says that nothing may be drawn in place: the terminal cannot,
+// or a screen reader reads it.
+func plainTerminal(environ []string) bool {
+	return lookup(environ, "TERM") == "dumb" || lookup(environ, "ACCESSIBLE") != ""
+}
+
 // canAsk says whether there is a person to ask: stdin and stderr are
 // terminals and the answer is for eyes.
 func (s *session) canAsk() bool {
@@ -32,7 +57,7 @@ func (s *session) confirm(ctx context.Context, question string) (bool, error) {
 	in, out := s.process.Stdin.(*os.File), s.process.Stderr.(*os.File) // canAsk knows both are
 	yes := false
 	field := huh.NewConfirm().Title(escape(question)).Affirmative("Yes").Negative("No").Value(&yes)
-	if lookup(s.process.Environ, "TERM") == "dumb" || lookup(s.process.Environ, "ACCESSIBLE") != "" || tooSmall(out) {
+	if plainTerminal(s.process.Environ) || tooSmall(out) {
 		if err := field.RunAccessible(out, untilDone(ctx, in)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		}
