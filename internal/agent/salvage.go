@@ -159,7 +159,7 @@ func textCalls(s string, offers func(string) bool, last bool) ([]model.Call, int
 	rest := strings.TrimLeft(s[n:], " \t\r\n")
 	if strings.HasPrefix(rest, callClose) {
 		n = len(s) - len(rest) + len(callClose)
-	} else if !last && rest == s[n:] && rest == "" {
+	} else if !last && strings.HasPrefix(callClose, rest) {
 		return nil, -1
 	}
 	var list []json.RawMessage

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"time"
+
+	"larva.dev/larva/internal/app"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/profile"
+)
+
+// limitFlags are what ends a run and what its answer is held to.
+type limitFlags struct {
+	BudgetUSD    *float64 `name:"budget-usd" placeholder:"USD" help:"End once this much is spent, by the profile's prices (exit 4)."`
+	BudgetTokens *int64   `placeholder:"N" help:"End once this many tokens went in and out (exit 4)."`
+	TimeLimit    string   `placeholder:"TIME" help:"End after this time, as 90s, 30m or 1h30m (exit 9)."`
+	JSONSchema   string   `name:"json-schema" placeholder:"FILE" help:"The final answer must satisfy this JSON Schema (exit 8)." complete:"file"`
+	Effort       string   `placeholder:"WORD" help:"How hard the model thinks: minimal, low, medium, high, xhigh or max." words:"minimal low medium high xhigh max"`
+}
+
+// maxSchemaFile bounds a schema: the model reads all of it.
+const maxSchemaFile = 1 << 20
+
+// put checks the flags and puts them into the input.
+func (f limitFlags) put(in *app.RunInput) error {
+	switch {
+	case f.BudgetUSD != nil && !(*f.BudgetUSD >= 0 && *f.BudgetUSD <= 1e6):
+		return diag.Usage("--budget-usd %v: expected a number from 0 to 1000000", *f.BudgetUSD)
+	case f.BudgetTokens != nil && (*f.BudgetTokens < 1 || *f.BudgetTokens > 1e12):
+		return diag.Usage("--budget-tokens %d: expected 1 to 1000000000000", *f.BudgetTokens)
+	}
+	switch f.Effort {
+	case "", "minimal", "low", "medium", "high", "xhigh", "max":
+	default:
+		return diag.Usage("--effort %s: expected minimal, low, medium, high, xhigh or max", f.Effort).With("value", f.Effort)
+	}
+	if f.TimeLimit != "" {
+		if d, err := time.ParseDuration(f.TimeLimit); err != nil || d <= 0 {
+			return diag.Usage("--time-limit %s: expected a time like 90s, 30m or 1h30m", f.TimeLimit).With("value", f.TimeLimit)
+		}
+	}
+	in.Limits = profile.Limits{USD: f.BudgetUSD, Tokens: f.BudgetTokens, Time: f.TimeLimit}
+	in.Effort = f.Effort
+	var err error
+	in.JSONSchema, err = schemaFile(f.JSONSchema)
+	return err
+}
+
+// schemaFile reads a schema; what begins with { is one itself.
+func schemaFile(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if text := bytes.TrimSpace([]byte(name)); len(text) > 0 && text[0] == '{' {
+		return text, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, diag.Usage("--json-schema: %v", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSchemaFile+1))
+	switch {
+	case err != nil:
+		return nil, diag.Usage("--json-schema: %v", err)
+	case len(data) > maxSchemaFile:
+		return nil, diag.Usage("--json-schema %s: more than %d KiB", name, maxSchemaFile>>10)
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, diag.Usage("--json-schema %s: the file is empty", name)
+	}
+	return data, nil
+}
