@@ -10,6 +10,7 @@ import (
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
+	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/registry"
 )
 
@@ -26,16 +27,18 @@ type Options struct {
 }
 
 // App is one process's view of the disk and the environment. It is read-only
-// after New and opens nothing before a verb needs it.
+// after New, but for the memory of which models failed of late, and opens
+// nothing before a verb needs it.
 type App struct {
 	home, dir string
 	environ   []string
 	self      []string
+	cooldown  *model.Cooldown
 }
 
 // New builds an App; no disk access.
 func New(o Options) *App {
-	return &App{home: o.Home, dir: o.Dir, environ: o.Environ, self: o.Self}
+	return &App{home: o.Home, dir: o.Dir, environ: o.Environ, self: o.Self, cooldown: &model.Cooldown{}}
 }
 
 // Getenv gives the value of key in the App's environment, "" where it is not set.
@@ -84,7 +87,11 @@ func (a *App) loadOptions() load.Options {
 }
 
 // evalArgv is the argv prefix of the child that evaluates untrusted CUE.
-func (a *App) evalArgv() []string {
+func (a *App) evalArgv() []string { return a.selfArgv(EvalVerb) }
+
+// selfArgv is the argv prefix that runs this binary again under a hidden verb;
+// nil where its own path is not known.
+func (a *App) selfArgv(verb string) []string {
 	self := a.self
 	if len(self) == 0 {
 		exe, err := os.Executable()
@@ -93,7 +100,7 @@ func (a *App) evalArgv() []string {
 		}
 		self = []string{exe}
 	}
-	return append(append([]string(nil), self...), EvalVerb)
+	return append(append([]string(nil), self...), verb)
 }
 
 // refuseNested fails where larva was started from inside one of its own runs:

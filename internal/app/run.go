@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
-	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/tool"
 )
@@ -52,6 +50,7 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err != nil {
 		return event.Result{}, withNotices(err, s.notices)
 	}
+	defer s.wall.Close()
 	defer s.shell.Close()
 	if ctx, err = sit.begin(ctx, a, l, s, in); err != nil {
 		return event.Result{}, withNotices(err, s.notices)
@@ -66,7 +65,7 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 // notThere says what helps where nothing listens at the service's address.
 func notThere(err error, r profile.Route) error {
 	var e *diag.Error
-	if !errors.As(err, &e) || e.Code != diag.ModelFailed || e.Hint != "" || !strings.HasSuffix(e.Message, "connection refused") {
+	if !errors.As(err, &e) || e.Code != diag.ModelFailed || e.Hint != "" || !strings.HasPrefix(e.Message, r.Name()+":") || !strings.HasSuffix(e.Message, "connection refused") {
 		return err
 	}
 	if r.ProviderName == "ollama" {
@@ -87,7 +86,7 @@ func withNotices(err error, notices []string) error {
 }
 
 func (in RunInput) about(temp string, sit *sitting) about {
-	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, kept: sit.kept(),
+	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, effort: in.Effort, kept: sit.kept(),
 		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, limits: in.Limits, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
 }
 
@@ -162,11 +161,9 @@ func readAll(ctx context.Context, r io.Reader) (string, error) {
 
 // loop wires a run.
 func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*agent.Loop, error) {
-	// The retrier tells of its waits through the loop that it is built for.
+	// The model tells of its waits through the loop that it is built for.
 	l := &agent.Loop{}
-	m, err := a.model(ctx, s, func(attempt int, wait time.Duration, err *model.Error) {
-		l.Notice("retry", fmt.Sprintf("attempt %d failed (%v); again in %s", attempt, err, wait.Round(100*time.Millisecond)))
-	})
+	m, err := a.model(ctx, s, l.Notice)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +177,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
 		FailOnDenied: in.FailOnDenied,
 		Session:      sit.id,
-		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: sandboxNone,
+		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: s.wall.Kind(),
 	}
 	s.connect(l, in)
 	l.History, l.Source = sit.history()
@@ -238,7 +235,7 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 		}
 	}
 	p := Plan{Persona: s.ref, Label: s.persona.Model, Model: s.route.Name(), Mode: s.mode(), Profile: in.Profile,
-		Tools: []string{}, Hooks: s.planHooks(), Roots: s.roots.Roots, Sandbox: sandboxNone, Ceiling: s.persona.Capabilities,
+		Tools: []string{}, Hooks: s.planHooks(), Roots: s.roots.Roots, Sandbox: s.wall.Kind(), Ceiling: s.persona.Capabilities,
 		Rules:       PlanRules{Allow: planRules(s.eff.Allow), Ask: planRules(s.eff.Ask), Deny: planRules(s.eff.Deny)},
 		SystemBytes: len(s.system(time.Now())), PromptBytes: len(prompt), MaxTurns: s.maxTurns(in.MaxTurns), Notices: s.notices}
 	if in.Model != "" {

@@ -18,6 +18,7 @@ import (
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/root"
+	"larva.dev/larva/internal/sandbox"
 	"larva.dev/larva/internal/spec"
 	"larva.dev/larva/internal/tool"
 	"larva.dev/larva/internal/tool/shell"
@@ -35,6 +36,7 @@ type stand struct {
 	tools   *tool.Registry
 	policy  *permission.Policy
 	shell   *shell.Shell
+	wall    *sandbox.Wall // around the shell's commands
 	line    *talk.Line // how tools reach the run and its person
 	route   profile.Route
 	notices []string
@@ -55,11 +57,10 @@ type about struct {
 	addDirs          []string
 	temp             string // the private temp directory, "" for none
 	modelFlag        string
+	effort           string
 	extra            []profile.Layer // further user layers, above the flags
+	portable         bool            // judge alike on every machine: do not look for a sandbox
 }
-
-// sandboxNone is what init and the plan say until shell commands are walled in.
-const sandboxNone = "none"
 
 // stand builds one. Nothing is sent and nothing is written.
 func (a *App) stand(ctx context.Context, in about) (*stand, error) {
@@ -91,6 +92,11 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 	if err := s.later(); err != nil {
 		return nil, err
 	}
+	var trying *probing
+	if !in.portable {
+		trying = a.probe(ctx, s.eff.Profile.Sandbox.Kind)
+		defer trying.end()
+	}
 	if in.persona != "" {
 		if err := a.choose(ctx, s, in); err != nil {
 			return nil, withNotices(err, s.notices)
@@ -100,6 +106,9 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, diag.Usage("%v", err).WithHint("--add-dir takes directories that exist")
 	}
 	if s.policy, err = a.policy(s); err != nil {
+		return nil, err
+	}
+	if err := a.wallIn(s, trying, in.portable); err != nil {
 		return nil, err
 	}
 	s.instruct()
@@ -123,19 +132,10 @@ func (s *stand) keyNames() []string {
 // was written.
 func (s *stand) later() error {
 	p := s.eff.Profile
-	switch p.Sandbox.Kind {
-	case "bubblewrap", "landlock":
-		return diag.New(diag.Unsupported, "the profile wants the sandbox %s, which this version does not have", p.Sandbox.Kind).
-			With("field", "sandbox.kind").With("origin", s.eff.Origins["sandbox.kind"]).
-			WithHint("with auto or none shell commands run without a sandbox and are judged command by command")
-	}
 	for name, srv := range p.Servers {
 		if !srv.Disabled {
 			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
 		}
-	}
-	if len(p.Sandbox.AllowedDomains) > 0 || len(p.Sandbox.EnvPassthrough) > 0 {
-		s.notices = append(s.notices, "sandbox.allowed_domains and sandbox.env_passthrough have no effect without a sandbox: whatever opens a connection needs a rule, and commands get no keys")
 	}
 	if len(p.Skills.Paths) > 0 {
 		s.notices = append(s.notices, "skills.paths has no effect: this version has no skills")
@@ -156,12 +156,6 @@ func (s *stand) laterRole() error {
 			WithHint("take isolation out of the role, or name a model for this run: --model PROVIDER/MODEL")
 	}
 	var unused []string
-	if len(role.Fallbacks) > 0 {
-		unused = append(unused, "fallbacks")
-	}
-	if role.Effort != "" {
-		unused = append(unused, "effort")
-	}
 	if len(unused) > 0 {
 		s.notices = append(s.notices, field+": "+strings.Join(unused, ", ")+" has no effect in this version")
 	}
@@ -199,6 +193,9 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	}
 	if err != nil {
 		return err
+	}
+	if in.effort != "" {
+		s.route.Effort = in.effort
 	}
 	return s.laterRole()
 }

@@ -16,3 +16,34 @@ func (p Price) USD(input, output, cacheRead, cacheWrite int) float64 {
 	return (float64(input)*p.Input + float64(output)*p.Output +
 		float64(cacheRead)*p.Cached + float64(cacheWrite)*p.Written) / 1e6
 }
+
+// PriceOf is what the profile says a model costs and holds, by provider/model;
+// nil where it says nothing. A dated name is priced as the one without a date.
+func (e *Effective) PriceOf(name string) *Price {
+	for _, n := range []string{name, undated(name)} {
+		if p, ok := e.Profile.Prices[n]; ok {
+			return &p
+		}
+	}
+	return nil
+}
+
+// undated takes -20251101 or -2025-11-01 off the end of a name.
+func undated(name string) string {
+	for _, form := range []string{"-dddddddd", "-dddd-dd-dd"} {
+		at := len(name) - len(form)
+		if at > 0 && fits(name[at:], form) {
+			return name[:at]
+		}
+	}
+	return name
+}
+
+func fits(s, form string) bool {
+	for i := range len(form) {
+		if digit := s[i] >= '0' && s[i] <= '9'; digit != (form[i] == 'd') || !digit && s[i] != form[i] {
+			return false
+		}
+	}
+	return true
+}

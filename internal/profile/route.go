@@ -18,6 +18,7 @@ type Route struct {
 	Role         string   // the role that the label named, "" for none
 	Fallbacks    []string // provider/model, tried in order
 	MaxTurns     int      // of the role; 0: not said
+	Effort       string   // of the role: how hard to think; "": not said
 }
 
 // Name is provider/model.
@@ -48,7 +49,7 @@ func (e *Effective) route(label string, starFirst bool) (Route, error) {
 	r := Route{Label: label}
 	target := ""
 	if role, ok := e.Profile.Roles[label]; ok {
-		r.Role, r.MaxTurns = label, role.MaxTurns
+		r.Role, r.MaxTurns, r.Effort = label, role.MaxTurns, role.Effort
 		if role.Model != "" {
 			target, r.Fallbacks = role.Model, role.Fallbacks
 			// a role may name a label of models in turn
