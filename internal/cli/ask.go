@@ -31,17 +31,18 @@ type asker struct {
 	lines     *lineSource
 }
 
-// NewAsk gives the func that puts a question to the person at a terminal. It
-// waits as long as they do, and returns the zero Answer, a denial, on Ctrl-C
-// (after interrupt), on Esc, at the end of input and when ctx ends. What was
-// typed before the question stood there is no answer to it. It is for one
-// goroutine at a time.
-func NewAsk(in, out *os.File, environ []string, interrupt func()) func(context.Context, event.Question) event.Answer {
+// newAsker makes one. interrupt is called on Ctrl-C at a question. It is for
+// one goroutine at a time.
+func newAsker(in, out *os.File, environ []string, interrupt func()) *asker {
 	k := &asker{in: in, out: out, plain: plainTerminal(environ), interrupt: interrupt, lines: &lineSource{in: in}}
 	k.style.on = !k.plain && lookup(environ, "NO_COLOR") == ""
-	return k.ask
+	return k
 }
 
+// ask puts a question and waits as long as the person does. It gives the zero
+// Answer, a denial, on Ctrl-C (after interrupt), on Esc, at the end of input
+// and when ctx ends. What was typed before the question stood there is no
+// answer to it.
 func (k *asker) ask(ctx context.Context, q event.Question) event.Answer {
 	a := &answer{choice: answerNo}
 	dropTyped(k.in)
@@ -49,16 +50,22 @@ func (k *asker) ask(ctx context.Context, q event.Question) event.Answer {
 		return a.plain(ctx, q, k.lines, k.out)
 	}
 	fmt.Fprint(k.out, questionText(q, k.style))
-	form := a.form(q).WithProgramOptions(tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC)). // signals end ctx
-													WithInput(k.in).WithOutput(k.out)
+	if !k.fill(ctx, a.form(q), a) {
+		return event.Answer{}
+	}
+	return a.answer(ctx)
+}
+
+// fill runs a form and says whether it was filled in: not on Ctrl-C, which
+// interrupts, nor on Esc, nor when ctx ends.
+func (k *asker) fill(ctx context.Context, form *huh.Form, a *answer) bool {
+	// The options replace what was set before them. Signals end ctx.
+	form = form.WithProgramOptions(tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC)).WithInput(k.in).WithOutput(k.out)
 	err := form.RunWithContext(ctx)
 	if a.ctrlC && k.interrupt != nil {
 		k.interrupt()
 	}
-	if err != nil || a.ctrlC || form.State != huh.StateCompleted {
-		return event.Answer{}
-	}
-	return a.answer(ctx)
+	return err == nil && !a.ctrlC && form.State == huh.StateCompleted
 }
 
 // tooSmall says that a form has no room, or that the terminal does not know

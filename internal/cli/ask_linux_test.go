@@ -119,7 +119,7 @@ func TestAskAtATerminal(t *testing.T) {
 			done := make(chan event.Answer, 1)
 			interrupted := false
 			go func() {
-				done <- NewAsk(program, program, fancy, func() { interrupted = true })(t.Context(), question())
+				done <- newAsker(program, program, fancy, func() { interrupted = true }).ask(t.Context(), question())
 			}()
 			for _, step := range tt.steps {
 				text, keys, _ := strings.Cut(step, "|")
@@ -147,7 +147,7 @@ func TestAskWhereAFormHasNoRoom(t *testing.T) {
 	}
 	s := watch(person)
 	done := make(chan event.Answer, 1)
-	go func() { done <- NewAsk(program, program, fancy, nil)(t.Context(), question()) }()
+	go func() { done <- newAsker(program, program, fancy, nil).ask(t.Context(), question()) }()
 	s.waitFor(t, "Enter a number")
 	if _, err := io.WriteString(person, "1\r"); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestAskEndsWithItsContext(t *testing.T) {
 	s := watch(person)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan event.Answer, 1)
-	go func() { done <- NewAsk(program, program, fancy, nil)(ctx, question()) }()
+	go func() { done <- newAsker(program, program, fancy, nil).ask(ctx, question()) }()
 	s.waitFor(t, "Always allow")
 	cancel()
 	select {

@@ -21,9 +21,10 @@ func (s *session) play(ctx context.Context, in app.RunInput) error {
 	defer r.Close() // also where the run panics
 	if s.canAsk() {
 		stdin, stderr := s.process.Stdin.(*os.File), s.process.Stderr.(*os.File) // canAsk knows both are
-		in.Question = NewAsk(stdin, stderr, s.process.Environ, func() { cancel(interrupted(os.Interrupt)) })
+		k := newAsker(stdin, stderr, s.process.Environ, func() { cancel(interrupted(os.Interrupt)) })
+		in.Question, in.AskUser = k.ask, k.askUser
 		if v, ok := r.(*liveView); ok {
-			in.Question = v.asking(in.Question)
+			in.Question, in.AskUser = v.asking(k.ask), v.askingUser(k.askUser)
 		}
 	}
 	shown := false

@@ -338,6 +338,15 @@ func (v *liveView) asking(ask func(context.Context, event.Question) event.Answer
 	}
 }
 
+// askingUser does the same for a question of the model's own.
+func (v *liveView) askingUser(ask func(context.Context, string, []string) (string, bool)) func(context.Context, string, []string) (string, bool) {
+	return func(ctx context.Context, question string, options []string) (string, bool) {
+		v.pause()
+		defer v.resume()
+		return ask(ctx, question, options)
+	}
+}
+
 func (v *liveView) pause() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
