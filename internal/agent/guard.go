@@ -9,8 +9,10 @@ import (
 )
 
 // The guard trips when one step stands four times among the last eight: the
-// model is asking the same and being told the same. One call that is repeated
-// beside others trips it too, unless what stood beside it changed something.
+// model is asking the same and being told the same. It trips too where the
+// steps differ only in what differs by itself (see signature), or where one
+// call is repeated beside others, unless something new was changed meanwhile:
+// to count the files after each one written is work.
 const (
 	guardWindow = 8
 	guardSame   = 4
@@ -18,35 +20,44 @@ const (
 
 // guard watches for a model that goes in circles.
 type guard struct {
-	steps []uint64
-	// calls are the signatures of the single calls of each step since the last
-	// one that got anywhere.
-	calls []map[uint64]bool
+	exact []uint64 // the last steps as they were
+	// blurred and calls are the signatures of the steps, and of the single calls
+	// of each, since the last change that was new.
+	blurred []uint64
+	calls   []map[uint64]bool
 }
 
 // sees takes one step, every call with its result, and says whether it has
 // come too often. changed says which calls changed something. After a trip it
 // starts afresh.
 func (g *guard) sees(calls []model.Call, results []model.Result, changed []bool) bool {
-	whole := fnv.New64a()
+	exact, whole := fnv.New64a(), fnv.New64a()
 	single := map[uint64]bool{}
 	progress := false
 	for i, c := range calls {
+		hash(exact, c.Tool, string(c.Input)+c.Broken, results[i].Output)
 		s := signature(c, results[i])
-		io.WriteString(whole, strconv.FormatUint(s, 16)+" ")
+		hash(whole, strconv.FormatUint(s, 16))
 		single[s] = true
 		progress = progress || i < len(changed) && changed[i] && !g.knows(s)
 	}
-	g.steps = last(append(g.steps, whole.Sum64()))
 	if progress {
-		g.calls = nil
+		g.blurred, g.calls = nil, nil
 	}
+	g.exact = last(append(g.exact, exact.Sum64()))
+	g.blurred = last(append(g.blurred, whole.Sum64()))
 	g.calls = last(append(g.calls, single))
-	if count(g.steps, func(s uint64) bool { return s == whole.Sum64() }) < guardSame && !g.repeats(single) {
+	if !often(g.exact) && !often(g.blurred) && !g.repeats(single) {
 		return false
 	}
 	*g = guard{}
 	return true
+}
+
+// often says that the last step has come too often.
+func often(steps []uint64) bool {
+	now := steps[len(steps)-1]
+	return count(steps, func(s uint64) bool { return s == now }) >= guardSame
 }
 
 func (g *guard) knows(s uint64) bool {
@@ -68,11 +79,15 @@ func (g *guard) repeats(single map[uint64]bool) bool {
 // times and random ids.
 func signature(c model.Call, r model.Result) uint64 {
 	h := fnv.New64a()
-	for _, field := range []string{c.Tool, blur(string(c.Input)+c.Broken, isMoment), blur(r.Output, isVolatile)} {
-		// lengths keep one field from running into the next
-		io.WriteString(h, strconv.Itoa(len(field))+":"+field)
-	}
+	hash(h, c.Tool, blur(string(c.Input)+c.Broken, isMoment), blur(r.Output, isVolatile))
 	return h.Sum64()
+}
+
+// hash writes fields; their lengths keep one from running into the next.
+func hash(w io.Writer, fields ...string) {
+	for _, f := range fields {
+		io.WriteString(w, strconv.Itoa(len(f))+":"+f)
+	}
 }
 
 func last[T any](list []T) []T { return list[max(0, len(list)-guardWindow):] }
