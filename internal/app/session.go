@@ -158,7 +158,7 @@ func (st *sitting) begin(ctx context.Context, a *App, l *agent.Loop, s *stand, i
 		}
 	}
 	l.KeepRaw, s.line.Raw = st.log.KeepRaw, st.log.Raw
-	return ctx, st.guard(a, l, s)
+	return ctx, st.guard(ctx, a, l, s)
 }
 
 func (st *sitting) open(s *stand, in RunInput) error {

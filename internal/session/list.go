@@ -3,6 +3,7 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,8 +116,8 @@ func (s *Store) List() ([]Summary, error) {
 }
 
 // Latest is the id of the session of this project that was written last, ""
-// where there is none. personas, where not empty, are the ids or names that
-// its persona must have one of.
+// where there is none. persona, where not empty, is the id or the name that its
+// persona must have.
 func (s *Store) Latest(persona string) (string, error) {
 	ids, err := s.IDs()
 	if err != nil {
@@ -147,6 +148,11 @@ func readMeta(path string) (Meta, error) {
 	}
 	defer f.Close()
 	return firstMeta(f, path)
+}
+
+// NewestFirst sorts summaries by their ids, which begin with the time.
+func NewestFirst(list []Summary) {
+	slices.SortStableFunc(list, func(a, b Summary) int { return strings.Compare(b.ID, a.ID) })
 }
 
 func idOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ending) }
