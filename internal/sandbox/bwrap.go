@@ -15,6 +15,12 @@ var hardening = [...]string{
 	"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
 	"--cap-drop", "ALL", "--disable-userns", "--die-with-parent", "--new-session",
 	"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+	// The files of /proc/sys ask for the user's id alone, no capability: as root
+	// core_pattern would start a program outside. bwrap covers only what looks
+	// writable from above.
+	"--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger",
+	"--ro-bind-try", "/proc/irq", "/proc/irq", "--ro-bind-try", "/proc/bus", "/proc/bus", "--ro-bind-try", "/proc/fs", "/proc/fs",
+	"--ro-bind-try", "/proc/acpi", "/proc/acpi", "--ro-bind-try", "/proc/scsi", "/proc/scsi", "--ro-bind-try", "/proc/driver", "/proc/driver",
 }
 
 // runKept are the parts of /run that programs are started from or that say
