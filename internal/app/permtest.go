@@ -65,13 +65,9 @@ func (a *App) PermissionTest(ctx context.Context, in PermissionTestInput) []Perm
 }
 
 func (a *App) testTable(ctx context.Context, in PermissionTestInput, file string, out *PermissionTable) error {
-	path := file
-	if file != "-" {
-		path = a.abs(file)
-	}
 	opts := a.loadOptions()
 	opts.Stdin = in.Stdin
-	table, origins, err := load.PermissionTest(ctx, path, opts)
+	table, origins, err := load.PermissionTest(ctx, file, opts)
 	if err != nil {
 		return err
 	}
@@ -79,9 +75,9 @@ func (a *App) testTable(ctx context.Context, in PermissionTestInput, file string
 	if mode == "" {
 		mode = table.Mode
 	}
-	s, err := a.stand(ctx, about{persona: table.Persona, addDirs: in.AddDirs,
+	s, err := a.stand(ctx, about{portable: true, persona: table.Persona, addDirs: in.AddDirs,
 		flags: flags{profile: in.Profile, mode: mode, allow: in.Allow, ask: in.Ask, deny: in.Deny},
-		extra: []profile.Layer{{Name: "table", File: path, Profile: profile.Profile{Permissions: table.Permissions}, Origins: origins}}})
+		extra: []profile.Layer{{Name: "table", File: file, Profile: profile.Profile{Permissions: table.Permissions}, Origins: origins}}})
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,9 @@ func Main(ctx context.Context, p Process) (code int) {
 	if len(p.Args) > 0 && p.Args[0] == app.EvalVerb {
 		return app.EvalChild(p.Stdin, p.Stdout)
 	}
+	if len(p.Args) > 0 && p.Args[0] == app.WallVerb {
+		return app.WallChild(ctx, p.Args[1:], p.Stderr)
+	}
 	s := newSession(p)
 	defer func() {
 		if r := recover(); r != nil {

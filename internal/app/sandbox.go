@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"path/filepath"
+
+	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/sandbox"
+)
+
+// WallVerb is the hidden first argument under which this binary is a part of
+// the wall around a shell command.
+const WallVerb = sandbox.HelperVerb
+
+// WallChild is that part; args follow the verb. It gives the exit code.
+func WallChild(ctx context.Context, args []string, stderr io.Writer) int {
+	return sandbox.Helper(ctx, args, stderr)
+}
+
+// probing is a sandbox being tried while a run is set up. Who starts it ends
+// it.
+type probing struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	found  sandbox.Found
+	err    error
+}
+
+func (a *App) probe(ctx context.Context, kind string) *probing {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &probing{cancel: cancel, done: make(chan struct{})}
+	m := sandbox.Machine{Kind: kind, Self: a.selfArgv(WallVerb), Environ: a.environ}
+	go func() {
+		defer close(p.done)
+		p.found, p.err = sandbox.Probe(ctx, m)
+	}()
+	return p
+}
+
+func (p *probing) end() {
+	p.cancel()
+	<-p.done
+}
+
+// wallIn gives the stand's shell its wall, and the policy what follows from
+// it. portable is a judgement for every machine: it takes the profile's word.
+func (a *App) wallIn(s *stand, p *probing, portable bool) error {
+	box := s.eff.Profile.Sandbox
+	if bad := sandbox.CheckDomains(box.AllowedDomains); bad != "" {
+		return diag.New(diag.ProfileInvalid, "sandbox.allowed_domains: %q is no host", bad).
+			With("origin", s.eff.Origins["sandbox.allowed_domains"]).WithHint("write example.org (with what lies below it), *.example.org, or an IP address")
+	}
+	if portable {
+		s.policy.Sandboxed = box.Kind == sandbox.Bubblewrap || box.Kind == sandbox.Seatbelt
+		return nil
+	}
+	<-p.done
+	if p.err != nil {
+		e := *diag.As(p.err)
+		return withNotices((&e).With("origin", s.eff.Origins["sandbox.kind"]), s.notices)
+	}
+	o, err := a.wallOptions(s)
+	if err != nil {
+		return err
+	}
+	s.wall = p.found.Wall(o)
+	firm, why := s.wall.Firm()
+	s.policy.Sandboxed = firm
+	if why != "" {
+		s.notices = append(s.notices, "sandbox: "+why+": shell commands are asked about one by one")
+	}
+	if n := p.found.Notice(); n != "" {
+		s.notices = append(s.notices, n)
+	}
+	switch kind := s.wall.Kind(); {
+	case len(o.Domains) > 0 && kind != sandbox.Bubblewrap:
+		s.notices = append(s.notices, "sandbox.allowed_domains has no effect with the sandbox "+kind+": it takes bubblewrap")
+	case len(o.Pass) > 0 && kind == sandbox.None:
+		s.notices = append(s.notices, "sandbox.env_passthrough has no effect without a sandbox: commands get no keys")
+	}
+	return nil
+}
+
+func (a *App) wallOptions(s *stand) (sandbox.Options, error) {
+	larvaHome, err := a.LarvaHome()
+	if err != nil {
+		return sandbox.Options{}, err
+	}
+	data, err := a.DataDir()
+	if err != nil {
+		return sandbox.Options{}, err
+	}
+	box := s.eff.Profile.Sandbox
+	sum := sha256.Sum256([]byte(s.roots.Project))
+	o := sandbox.Options{
+		Project: s.roots.Project, Cwd: s.roots.Cwd, Roots: s.roots.Roots, Temp: s.roots.Temp, Home: s.roots.Home,
+		Guarded: []string{real(larvaHome), real(s.at.config), real(data)},
+		Denied:  s.policy.ReadDenied,
+		Domains: box.AllowedDomains, Pass: box.EnvPassthrough, Keys: s.keyNames(), Environ: a.environ,
+		State: filepath.Join(real(data), "sandbox"),
+	}
+	if s.persona != nil {
+		o.ReadOnly = s.persona.Capabilities["shell"] == capability.ReadOnly.String()
+	}
+	if cache := a.cacheDir(); cache != "" {
+		o.Cache = filepath.Join(real(cache), "larva", "sandbox", hex.EncodeToString(sum[:8]))
+	}
+	return o, nil
+}
+
+// cacheDir is the user's cache directory, "" where there is none.
+func (a *App) cacheDir() string {
+	if c := a.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(c) {
+		return c
+	}
+	if a.home == "" {
+		return ""
+	}
+	return filepath.Join(a.home, ".cache")
+}
