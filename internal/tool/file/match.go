@@ -27,6 +27,9 @@ const (
 // once: a match in the whole is then a match in its line, and the other way.
 type matcher struct {
 	re *regexp.Regexp
+	// rough is for rg, which only chooses files: it matches in every line that
+	// re matches in, and perhaps in others. "" where there is no such one.
+	rough string
 }
 
 func compile(pattern string, fold bool) (*matcher, error) {
@@ -50,7 +53,7 @@ func compile(pattern string, fold bool) (*matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &matcher{re: re}, nil
+	return &matcher{re: re, rough: rough(tree)}, nil
 }
 
 // oneLine rewrites a parsed expression: nothing in it matches a newline, the

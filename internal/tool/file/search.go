@@ -43,8 +43,8 @@ func (s *searcher) take(ctx context.Context, rel string) error {
 func (s *searcher) flush(ctx context.Context) error {
 	batch := s.batch
 	s.hits.files += len(batch)
-	if s.rg != nil && len(batch) > 0 {
-		batch = s.rg.holding(ctx, s.w.start.Real, s.m.re.String(), batch)
+	if s.rg != nil && s.m.rough != "" && len(batch) > 0 {
+		batch = s.rg.holding(ctx, s.w.start.Real, s.m.rough, batch)
 	}
 	found := make([]fileHits, len(batch))
 	var g errgroup.Group
@@ -106,7 +106,7 @@ func findRg(d *desk) *rg {
 // them when rg fails or does not understand the expression.
 func (r *rg) holding(ctx context.Context, dir, pattern string, batch []string) []string {
 	argv := []string{r.path, "--no-config", "--no-messages", "--files-with-matches", "--null", "--color=never",
-		"--text", "--encoding=none", "--no-ignore", "--hidden", "--regexp", forRust(pattern), "--"}
+		"--text", "--encoding=none", "--no-ignore", "--hidden", "--regexp", pattern, "--"}
 	for _, rel := range batch {
 		argv = append(argv, "./"+rel)
 	}
@@ -128,24 +128,3 @@ func (r *rg) holding(ctx context.Context, dir, pattern string, batch []string) [
 	return out
 }
 
-// forRust makes Go's word boundaries, which know ASCII letters only, the same
-// in Rust's dialect. Everything else that Regexp.String writes means the same
-// in both.
-func forRust(pattern string) string {
-	var out strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '\\' || i+1 == len(pattern) {
-			out.WriteByte(pattern[i])
-			continue
-		}
-		i++
-		switch c := pattern[i]; c {
-		case 'b', 'B':
-			out.WriteString(`(?-u:\` + string(c) + `)`)
-		default:
-			out.WriteByte('\\')
-			out.WriteByte(c)
-		}
-	}
-	return out.String()
-}

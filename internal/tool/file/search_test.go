@@ -3,14 +3,17 @@
 package file
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"larva.dev/larva/internal/proc"
 )
@@ -310,36 +313,136 @@ func FuzzGlobSplit(f *testing.F) {
 	})
 }
 
+// thicket puts a tree of what is hard to search into each bench.
+func thicket(benches ...*bench) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	words := []string{"alpha", "beta", "gamma", "foo_bar", "x1", "(", "é", "ALPHA", "\xff", "al\xffpha", "\u00df", "\t", "foo-bar", "\uFFFD"}
+	dirs := []string{"d%d", "d%d/.hidden", "node_modules/d%d", "d%d/build", "ignored/d%d", ".d%d", "d%d/sub sub"}
+	for i := range 200 {
+		var text strings.Builder
+		if i%11 == 0 {
+			text.WriteString("\uFEFF")
+		}
+		words, ends := words, []string{" ", "\n", "", "\r\n", "\r"}
+		if i%2 == 0 {
+			words, ends = words[:8], ends[:3]
+		}
+		for range rng.IntN(20) {
+			text.WriteString(words[rng.IntN(len(words))])
+			text.WriteString(ends[rng.IntN(len(ends))])
+		}
+		switch i % 29 {
+		case 7:
+			text.WriteString("\x00alpha\n")
+		case 13:
+			text.WriteString(strings.Repeat("long ", 8_000) + "alpha beta\n")
+		case 17:
+			text.WriteString(strings.Repeat("alpha\n", maxGrepPerFile+1))
+		}
+		name := fmt.Sprintf("proj/"+dirs[i%len(dirs)]+"/-f %d", i%5, i)
+		for _, b := range benches {
+			b.put(name, text.String())
+		}
+	}
+	for _, b := range benches {
+		b.put("proj/.gitignore", "ignored/\n-f 1*\n")
+		b.put("proj/.ignore", "d2/\n")
+		b.put("proj/.rgignore", "d3/\n")
+		b.link("../d1", "proj/d2/link")
+	}
+}
+
+// realRg is where ripgrep is installed, "" where it is not.
+func realRg() string {
+	path, err := proc.LookPath("rg", []string{"PATH=" + os.Getenv("PATH")})
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+var searched = []string{"alpha", "^beta", "x1$", "foo_bar|x1", "a+l", "(alpha|beta) (gamma|x1)", "nothing", "[(]", "al.pha", "^.", "[^a-z ]a", `\bfoo\b`, `\W$`,
+	"^$", "é|ß", `\S+\s\S+$`, "^alpha", "al[^x]pha", `\x{FFFD}`, "a.{0,3}b", `.\z`, "foo-"}
+
 // With rg and without it, the answer is the same to the byte. The real one is
 // used where it is installed; elsewhere a stand-in made of grep shows that rg
 // is called and believed.
 func TestRgGivesTheSame(t *testing.T) {
 	t.Parallel()
-	path := os.Getenv("PATH")
-	if _, err := proc.LookPath("rg", []string{"PATH=" + path}); err != nil {
-		path = standIn(t, "exec grep -lZaP -e \"$pattern\" -- \"$@\"") + ":" + path
+	path, patterns := os.Getenv("PATH"), searched
+	if realRg() == "" {
+		path, patterns = standIn(t, "exec grep -lZaP -e \"$pattern\" -- \"$@\"")+":"+path, searched[:8]
 	}
 	plain := newBench(t, Options{})
 	with := newBench(t, Options{Environ: []string{"PATH=" + path}})
-	rng := rand.New(rand.NewPCG(1, 2))
-	words := []string{"alpha", "beta", "gamma", "foo_bar", "x1", "(", "é"}
-	for i := range 150 {
-		var text strings.Builder
-		for range rng.IntN(20) {
-			text.WriteString(words[rng.IntN(len(words))])
-			text.WriteString([]string{" ", "\n", "\r\n"}[rng.IntN(3)])
-		}
-		name := fmt.Sprintf("proj/d%d/-f %d", i%7, i)
-		plain.put(name, text.String())
-		with.put(name, text.String())
-	}
-	for _, pattern := range []string{"alpha", "^beta", "x1$", "foo_bar|x1", "a+l", "(alpha|beta) (gamma|x1)", "nothing", "[(]"} {
-		for _, glob := range []string{"", "d[12]/*"} {
-			in := args{"pattern": pattern, "glob": glob}
+	thicket(plain, with)
+	for _, pattern := range patterns {
+		for _, in := range []args{{}, {"glob": "**/.hidden/*"}, {"path": "d1", "ignore_case": true}} {
+			in["pattern"] = pattern
 			if got, want := with.do("grep", in).Output, plain.do("grep", in).Output; got != want {
-				t.Errorf("%q: with rg\n%s\nwithout\n%s", pattern, got, want)
+				t.Errorf("%q %v: with rg\n%.2000q\nwithout\n%.2000q", pattern, in, got, want)
 			}
 		}
+	}
+}
+
+// What grep finds is what rg itself finds over the same tree, but for what is
+// ours to leave out. Files that are no UTF-8 are not compared: there the two
+// have other ideas of a character.
+func TestGrepFindsWhatRgFinds(t *testing.T) {
+	t.Parallel()
+	rg := realRg()
+	if rg == "" {
+		t.Skip("ripgrep is not installed")
+	}
+	b := newBench(t, Options{})
+	thicket(b)
+	var names []string
+	for d := range 5 {
+		for _, dir := range []string{fmt.Sprintf("d%d", d), fmt.Sprintf("d%d/sub sub", d)} {
+			entries, _ := os.ReadDir(b.path("proj/" + dir))
+			for _, e := range entries {
+				name := dir + "/" + e.Name()
+				data, err := os.ReadFile(b.path("proj/" + name))
+				if err == nil && utf8.Valid(data) && !bytes.ContainsAny(data, "\x00\r") {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	found := 0
+	for _, pattern := range searched {
+		m, err := compile(pattern, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		argv := []string{rg, "--no-config", "--line-number", "--no-heading", "--with-filename", "--null", "--sort=path", "--max-count=50", "--max-columns=1", "--regexp", forRust(m.re.String()), "--"}
+		r, err := proc.Run(t.Context(), proc.Command{Dir: b.path("proj"), Env: []string{}, Argv: append(argv, names...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]string{}
+		for l := range strings.Lines(string(r.Stdout)) {
+			name, rest, _ := strings.Cut(l, "\x00")
+			number, _, _ := strings.Cut(rest, ":")
+			want[name] = append(want[name], number)
+			found++
+		}
+		for _, name := range names {
+			var got []string
+			for l := range strings.Lines(b.do("grep", args{"pattern": pattern, "path": name}).Output) {
+				if rest, ok := strings.CutPrefix(l, name+":"); ok {
+					number, _, _ := strings.Cut(rest, ":")
+					got = append(got, number)
+				}
+			}
+			if !slices.Equal(got, want[name]) {
+				t.Errorf("%q in %s: lines %v, rg has %v", pattern, name, got, want[name])
+			}
+		}
+	}
+	if len(names) < 15 || found < 300 {
+		t.Errorf("%d lines in %d files: too little to tell anything", found, len(names))
 	}
 }
 
