@@ -201,20 +201,7 @@ func (j *autoJudge) keep(key, reason string) {
 // auto gives what answers mode auto's questions in a run.
 func (a *App) auto(s *stand, l *agent.Loop) func(context.Context, tool.Call, event.Decision, []string) (bool, string) {
 	j := &autoJudge{cwd: s.roots.Cwd, side: l.Side,
-		open: func(ctx context.Context) (model.Model, error) { return a.autoModel(ctx, s) },
+		open: func(ctx context.Context) (model.Model, error) { return a.sideModel(ctx, s, "explore") },
 		tell: func(text string) { l.Notice("auto", text) }}
 	return j.judge
-}
-
-// autoModel is the model that judges: the role explore's, else the run's own.
-func (a *App) autoModel(ctx context.Context, s *stand) (model.Model, error) {
-	own := *s
-	if r, ok := s.eff.Profile.Roles["explore"]; ok && r.Model != "" {
-		route, err := s.eff.RouteNamed("explore")
-		if err != nil {
-			return nil, err
-		}
-		own.route = route
-	}
-	return a.model(ctx, &own, nil)
 }

@@ -232,7 +232,7 @@ func (a *App) runHooks(ctx context.Context, s *stand, l *agent.Loop, transcript 
 		Mode: l.CurrentMode,
 		Tell: l.Tell, Notice: l.Notice,
 		Evaluate: func(ctx context.Context, label, prompt string) (string, error) {
-			m, err := a.sideModel(ctx, s, label)
+			m, err := a.hookModel(ctx, s, label)
 			if err != nil {
 				return "", err
 			}
@@ -277,22 +277,17 @@ func (s *stand) effects(c tool.Call) (eff tool.Effects) {
 	return eff
 }
 
-// sideModel is the model that answers a prompt hook: of the label it names,
+// hookModel is the model that answers a prompt hook: of the label it names,
 // else the role explore's, else the run's own.
-func (a *App) sideModel(ctx context.Context, s *stand, label string) (model.Model, error) {
-	other := *s
-	other.notices = nil
-	route, err := s.eff.Route(label)
+func (a *App) hookModel(ctx context.Context, s *stand, label string) (model.Model, error) {
 	if label == "" {
-		if route, err = s.eff.Route("explore"); err != nil && s.route.Model != "" {
-			route, err = s.route, nil
-		}
+		return a.sideModel(ctx, s, "explore")
 	}
+	route, err := s.eff.Route(label)
 	if err != nil {
 		return nil, err
 	}
-	other.route = route
-	return a.model(ctx, &other, nil)
+	return a.modelAt(ctx, s, route)
 }
 
 func question(m model.Model, prompt string) model.Request {

@@ -45,16 +45,12 @@ func (a *App) compaction(ctx context.Context, s *stand, l *agent.Loop, transcrip
 	if p := s.persona.CompactionPrompt; p != nil {
 		c.Prompt = *p
 	}
-	if r, ok := s.eff.Profile.Roles[compactRole]; ok && r.Model != "" {
-		route, err := s.eff.RouteNamed(compactRole)
-		if err == nil && route.Name() != s.route.Name() {
-			other := *s
-			other.route = route
-			c.Model, err = a.model(ctx, &other, nil)
-		}
-		if err != nil {
-			l.Opening = append(l.Opening, fmt.Sprintf("the role %s has no model that can be asked (%v): a long conversation is summarised by %s", compactRole, diag.As(err).Message, s.route.Name()))
-		}
+	route, err := s.sideRoute(compactRole)
+	if err == nil && route.Name() != s.route.Name() {
+		c.Model, err = a.modelAt(ctx, s, route)
+	}
+	if err != nil {
+		l.Opening = append(l.Opening, fmt.Sprintf("the role %s has no model that can be asked (%v): a long conversation is summarised by %s", compactRole, diag.As(err).Message, s.route.Name()))
 	}
 	l.Compaction = c
 	return nil
