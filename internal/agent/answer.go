@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -36,9 +37,39 @@ func CheckSchema(raw []byte) (err error) {
 		return err
 	}
 	s.Schema = ""
-	_, err = s.Resolve(nil)
-	return err
+	if _, err = s.Resolve(nil); err != nil {
+		return err
+	}
+	return knownTypes(v)
 }
+
+// knownTypes refuses a type that JSON Schema does not have: the library lets
+// it pass, and then no answer ever satisfies it.
+func knownTypes(v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if err := knownTypes(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			switch name, isName := e.(string); {
+			case k == "enum", k == "const", k == "default", k == "examples":
+			case k == "type" && isName && !slices.Contains(schemaTypes, name):
+				return fmt.Errorf("there is no type %q; the types are %s", name, strings.Join(schemaTypes, ", "))
+			default:
+				if err := knownTypes(e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var schemaTypes = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
 // answerNote tells the model of the schema; it stands in the system prompt, so
 // that it holds after a compaction too.
