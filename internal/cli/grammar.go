@@ -27,7 +27,8 @@ type grammar struct {
 	Variant  variantCmd  `cmd:"" group:"registry" help:"List, activate or delete a persona's variants."`
 	Doctor   doctorCmd   `cmd:"" group:"registry" help:"Check every stored persona on its own."`
 
-	Run runCmd `cmd:"" group:"run" help:"Run a persona."`
+	Run     runCmd     `cmd:"" group:"run" help:"Run a persona."`
+	Session sessionCmd `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
 
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`

@@ -9,25 +9,31 @@ import (
 )
 
 type runCmd struct {
-	Persona  string   `arg:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"runnable"`
+	Persona  string   `arg:"" optional:"" help:"A persona's id or path (a path has a / or a file ending)." complete:"runnable"`
 	Prompt   []string `arg:"" optional:"" help:"What to do; piped stdin is appended."`
 	Variant  string   `placeholder:"NAME" help:"This variant in place of the active one." complete:"variant"`
 	Override []string `sep:"none" placeholder:"KEY=VALUE" help:"Replace prompt, model, model_params or compaction_prompt. Repeats."`
 	Model    string   `placeholder:"MODEL" help:"A label, role or provider/model in place of the persona's."`
 	MaxTurns *int     `placeholder:"N" help:"End after this many turns (exit 5)."`
 	ruleFlags
-	FailOnDenied bool `help:"Exit 3 when any call was denied."`
-	DryRun       bool `help:"Show persona, model, tools, rules and sizes, and send nothing."`
+	limitFlags
+	Continue     bool   `short:"c" xor:"session" help:"Go on with this project's latest session; PERSONA may be left out."`
+	Resume       string `xor:"session" placeholder:"ID" help:"Go on with this session." complete:"session"`
+	Fork         string `xor:"session" placeholder:"ID[@N]" help:"Go on with a copy of this session, up to its Nth typed prompt." complete:"session"`
+	FailOnDenied bool   `help:"Exit 3 when any call was denied."`
+	DryRun       bool   `help:"Show persona, model, tools, rules and sizes, and send nothing."`
 }
 
 func (runCmd) doc() doc {
 	return doc{
-		Long: "Without a terminal a question is a denial that tells the model why. With -o json one envelope, with -o stream-json one event a line.",
+		Long: "Without a terminal a question is a denial that tells the model why. With -o json one envelope, with -o stream-json one event a line. " +
+			"Each run is a session (larva session list): --continue goes on with the latest, with its persona, ceiling, mode and profile.",
 		Examples: []string{
 			"larva run code-reviewer 'Review my change' --profile offline",
 			"larva run code-reviewer 'Review my change' --profile offline --variant tacit --deny grep",
 		},
-		Exits: []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitDenied, diag.ExitMaxTurns, diag.ExitModel,
+		Exits: []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitDenied, diag.ExitBudget, diag.ExitMaxTurns,
+			diag.ExitLoop, diag.ExitModel, diag.ExitSchema, diag.ExitTimeLimit,
 			diag.ExitInterrupted, diag.ExitTerminated},
 	}
 }
@@ -65,7 +71,11 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 	in := app.RunInput{
 		Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant,
 		Model: c.Model, Mode: c.Mode, MaxTurns: turns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
+		Continue: c.Continue, Resume: c.Resume, Fork: c.Fork,
 		FailOnDenied: c.FailOnDenied, Stdin: untilDone(ctx, s.process.Stdin), StdinTTY: isTerminal(s.process.Stdin),
+	}
+	if err := c.put(&in); err != nil {
+		return in, err
 	}
 	if len(c.Override) > 0 {
 		o, err := pairs("--override", c.Override)
