@@ -1,5 +1,10 @@
 package profile
 
+import (
+	"slices"
+	"strings"
+)
+
 // USD is what one request costs: tokens of the prompt that no cache held or
 // took in, of the answer, and of the prompt that a cache held and took in.
 // Requests are priced one by one, since a long prompt has a price of its own.
@@ -18,14 +23,31 @@ func (p Price) USD(input, output, cacheRead, cacheWrite int) float64 {
 }
 
 // PriceOf is what the profile says a model costs and holds, by provider/model;
-// nil where it says nothing. A dated name is priced as the one without a date.
+// nil where it says nothing. A dated name is priced as the one without a date,
+// and a model of a provider as that of another one at the same address.
 func (e *Effective) PriceOf(name string) *Price {
-	for _, n := range []string{name, undated(name)} {
-		if p, ok := e.Profile.Prices[n]; ok {
-			return &p
+	provider, model, _ := strings.Cut(name, "/")
+	for _, p := range e.sameService(provider) {
+		for _, m := range []string{model, undated(model)} {
+			if p, ok := e.Profile.Prices[p+"/"+m]; ok {
+				return &p
+			}
 		}
 	}
 	return nil
+}
+
+// sameService is provider and the others at its address, sorted.
+func (e *Effective) sameService(provider string) []string {
+	var others []string
+	base := e.Profile.Providers[provider].BaseURL
+	for name, p := range e.Profile.Providers {
+		if base != "" && p.BaseURL == base && name != provider {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	return append([]string{provider}, others...)
 }
 
 // undated takes -20251101 or -2025-11-01 off the end of a name.

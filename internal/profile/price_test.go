@@ -32,10 +32,11 @@ func TestPriceUSD(t *testing.T) {
 
 func TestPriceOf(t *testing.T) {
 	t.Parallel()
-	e := &Effective{Profile: Profile{Prices: map[string]Price{"a/claude-opus-4-5": {Input: 1}, "a/claude-opus-4-5-20990101": {Input: 2}, "b/gpt-5": {Input: 3}}}}
+	e := &Effective{Profile: Profile{Prices: map[string]Price{"a/claude-opus-4-5": {Input: 1}, "a/claude-opus-4-5-20990101": {Input: 2}, "b/gpt-5": {Input: 3}},
+		Providers: map[string]Provider{"b": {BaseURL: "https://b"}, "c": {BaseURL: "https://b"}, "d": {}, "a": {}}}}
 	for name, want := range map[string]float64{
 		"a/claude-opus-4-5": 1, "a/claude-opus-4-5-20251101": 1, "a/claude-opus-4-5-20990101": 2, "b/gpt-5-2025-08-07": 3,
-		"b/gpt-5-mini": 0, "b/gpt-5-2025-08": 0, "b/gpt-52025-08-07": 0, "a/gpt-5": 0, "-20251101": 0, "": 0,
+		"c/gpt-5": 3, "c/gpt-5-2025-08-07": 3, "d/gpt-5": 0, "d/claude-opus-4-5": 0, "b/gpt-5-mini": 0, "b/gpt-5-2025-08": 0, "b/gpt-52025-08-07": 0, "a/gpt-5": 0, "-20251101": 0, "": 0,
 	} {
 		got := 0.0
 		if p := e.PriceOf(name); p != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 const mergeBase = `{"mode":"accept-edits","undeclared":"ask","models":{"a":"x/y"},"servers":{"s":{"command":"c"}},"sandbox":{"kind":"landlock"},
-	"permissions":{"deny":["bash(rm *)"]},"limits":{"max_turns":100,"max_parallel":8,"max_depth":3,"time":"30m","usd":5,"tokens":1000}}`
+	"permissions":{"deny":["bash(rm *)"]},"limits":{"max_turns":100,"max_parallel":8,"max_depth":3,"time":"30m","stall":"1m","usd":5,"tokens":1000}}`
 
 // projects says, for each field with @merge, what a project may say: low is
 // heard of a project that nobody trusts, high is not.
@@ -38,6 +38,7 @@ var projects = map[string]struct{ low, high string }{
 	"limits.max_parallel":     {`{"limits":{"max_parallel":1}}`, `{"limits":{"max_parallel":9}}`},
 	"limits.max_depth":        {`{"limits":{"max_depth":0}}`, `{"limits":{"max_depth":4}}`},
 	"limits.time":             {`{"limits":{"time":"90s"}}`, `{"limits":{"time":"1h"}}`},
+	"limits.stall":            {`{"limits":{"stall":"10s"}}`, `{"limits":{"stall":"1h"}}`},
 	"limits.usd":              {`{"limits":{"usd":0.5}}`, `{"limits":{"usd":6}}`},
 	"limits.tokens":           {`{"limits":{"tokens":1}}`, `{"limits":{"tokens":1001}}`},
 	"prices":                  {"", `{"prices":{"x/y":{"input":0,"output":0}}}`},
