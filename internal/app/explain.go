@@ -21,7 +21,7 @@ const maxCallLine = 1 << 20
 // Explain judges one call, or one a line, and gives each decision to each.
 // Hooks and asking are off: it is Loop.Judge and nothing more.
 func (a *App) Explain(ctx context.Context, in ExplainInput, each func(event.Decision) error) error {
-	s, err := a.stand(ctx, about{persona: in.Persona, variant: in.Variant, addDirs: in.AddDirs,
+	s, err := a.stand(ctx, about{unasked: true, persona: in.Persona, variant: in.Variant, addDirs: in.AddDirs,
 		flags: flags{profile: in.Profile, mode: in.Mode, allow: in.Allow, ask: in.Ask, deny: in.Deny}})
 	if err != nil {
 		return err

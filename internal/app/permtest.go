@@ -75,7 +75,7 @@ func (a *App) testTable(ctx context.Context, in PermissionTestInput, file string
 	if mode == "" {
 		mode = table.Mode
 	}
-	s, err := a.stand(ctx, about{portable: true, persona: table.Persona, addDirs: in.AddDirs,
+	s, err := a.stand(ctx, about{unasked: true, portable: true, persona: table.Persona, addDirs: in.AddDirs,
 		flags: flags{profile: in.Profile, mode: mode, allow: in.Allow, ask: in.Ask, deny: in.Deny},
 		extra: []profile.Layer{{Name: "table", File: file, Profile: profile.Profile{Permissions: table.Permissions}, Origins: origins}}})
 	if err != nil {

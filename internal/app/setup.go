@@ -37,7 +37,7 @@ type stand struct {
 	policy  *permission.Policy
 	shell   *shell.Shell
 	wall    *sandbox.Wall // around the shell's commands
-	line    *talk.Line // how tools reach the run and its person
+	line    *talk.Line    // how tools reach the run and its person
 	route   profile.Route
 	notices []string
 	hooks   []foundHook // of all files, those without trust too
@@ -57,6 +57,7 @@ type about struct {
 	addDirs          []string
 	temp             string // the private temp directory, "" for none
 	modelFlag        string
+	unasked          bool // no model is asked: a label that leads nowhere is no error
 	effort           string
 	extra            []profile.Layer // further user layers, above the flags
 	portable         bool            // judge alike on every machine: do not look for a sandbox
@@ -185,6 +186,9 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	}
 	var lost *profile.RouteError
 	if errors.As(err, &lost) {
+		if in.unasked {
+			return nil
+		}
 		e := diag.New(diag.ModelUnknown, "%v", lost).With("model", label).With("persona_id", s.persona.ID)
 		if len(lost.Known) > 0 {
 			e.WithHint("known: %s; or name one for this run: --model PROVIDER/MODEL", strings.Join(lost.Known, ", "))
