@@ -33,9 +33,9 @@ type kind struct {
 }
 
 var kinds = [...]kind{
-	{"image/png", begins("\x89PNG\r\n\x1a\n"), png.DecodeConfig, holds("IEND")},
-	{"image/jpeg", begins("\xff\xd8\xff"), jpeg.DecodeConfig, holds("\xff\xd9")},
-	{"image/gif", isGIF, gif.DecodeConfig, holds(";")},
+	{"image/png", begins("\x89PNG\r\n\x1a\n"), png.DecodeConfig, pngWhole},
+	{"image/jpeg", begins("\xff\xd8\xff"), jpeg.DecodeConfig, jpegWhole},
+	{"image/gif", isGIF, gif.DecodeConfig, gifWhole},
 	{"image/webp", isWebP, webpConfig, webpWhole},
 }
 
@@ -43,8 +43,17 @@ func begins(with string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(with)) }
 }
 
-func holds(end string) func([]byte) bool {
-	return func(b []byte) bool { return bytes.Contains(b, []byte(end)) }
+// pngWhole looks for the last chunk with its checksum, jpegWhole for the end
+// mark; either may have something behind it.
+func pngWhole(b []byte) bool {
+	i := bytes.LastIndex(b, []byte("IEND"))
+	return i >= 0 && i+8 <= len(b)
+}
+
+func jpegWhole(b []byte) bool { return bytes.Contains(b, []byte("\xff\xd9")) }
+
+func gifWhole(b []byte) bool {
+	return bytes.HasSuffix(bytes.TrimRight(b, "\x00"), []byte(";"))
 }
 
 func isGIF(b []byte) bool {
