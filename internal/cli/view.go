@@ -163,7 +163,6 @@ func (v *liveView) other(e event.Event) {
 		if b.Answer != nil {
 			v.markAsked(e.Agent, b.ID)
 		}
-		v.put(v.answered(b)...)
 	case event.Hook:
 		v.put(v.hook(e.Agent, b))
 	case event.Compacted:
@@ -174,7 +173,7 @@ func (v *liveView) other(e event.Event) {
 		}
 	case event.Notice:
 		v.endText()
-		v.put(v.style.yellow("notice:") + " " + escape(b.Text))
+		v.put(v.wrapped(v.label(e.Agent), "notice:", v.style.yellow, escape(b.Text))...)
 	case event.Result:
 		v.result(b)
 	}

@@ -32,7 +32,7 @@ func (v *liveView) ended(agent string, b event.ToolEnd) []string {
 	c := v.forget(agent, b.ID)
 	label := v.label(agent)
 	if d := b.Decision; d != nil && d.Verdict == event.Deny {
-		return []string{label + v.style.red("✗ denied:") + " " + denialText(*d)}
+		return v.wrapped(label, "✗ denied:", v.style.red, denialText(*d))
 	}
 	text, ran := escape(b.Tool), c != nil
 	var ch *change
@@ -66,6 +66,21 @@ func (v *liveView) below(agent string, b event.ToolEnd, c *call, ch *change) []s
 		return indented(ch.draw(v.style, maxDiff))
 	}
 	return nil
+}
+
+// wrapped breaks a line of ours at words; the head is painted, what follows is
+// set in.
+func (v *liveView) wrapped(label, head string, paint func(string) string, text string) []string {
+	if !v.moving {
+		return []string{label + paint(head) + " " + text}
+	}
+	width, _ := v.screen.room()
+	lines := markdown.Wrap(head+" "+text, width-markdown.Width(label)-2)
+	lines[0] = label + paint(head) + strings.TrimPrefix(lines[0], head)
+	for i := range lines[1:] {
+		lines[i+1] = "  " + lines[i+1]
+	}
+	return lines
 }
 
 func indented(lines []string) []string {
@@ -158,20 +173,6 @@ func (v *liveView) hook(agent string, b event.Hook) string {
 		return v.label(agent) + v.style.red(text)
 	}
 	return v.label(agent) + v.style.dim(text)
-}
-
-// answered says what the person has said, the question above it having gone.
-func (v *liveView) answered(b event.Permission) []string {
-	a := b.Answer
-	switch {
-	case a == nil:
-		return nil
-	case a.Always:
-		return []string{v.style.green("✓ you said yes, always:") + " " + callText(b.Decision.Tool, b.Decision.Input)}
-	case a.Allow:
-		return []string{v.style.green("✓ you said yes:") + " " + callText(b.Decision.Tool, b.Decision.Input)}
-	}
-	return nil // the denial follows, with the reason
 }
 
 // thought is the reasoning that comes: its first lines and how much there was.

@@ -45,14 +45,56 @@ func Render(text string, o Options) []string {
 	return out
 }
 
-// Width is how many columns s takes, at most: terminals differ on joined
+// Wrap breaks plain text at words into lines of at most width columns, at
+// least one.
+func Wrap(text string, width int) []string {
+	return fill([]span{{text: visible(text)}}, max(width, leastWidth), Options{})
+}
+
+// Width is how many columns s, a line of this room's, takes at most: terminals differ on joined
 // emoji, and a line that is thought too short breaks what is drawn below it.
 func Width(s string) int {
 	n := 0
-	for g := displaywidth.StringGraphemes(s); g.Next(); {
-		n += clusterWidth(g.Value(), g.Width())
+	for n < len(s) && s[n] >= ' ' && s[n] < 0x7f {
+		n++
+	}
+	if n == len(s) {
+		return n
+	}
+	n = 0
+	for _, t := range tokens(s) {
+		n += t.width
 	}
 	return n
+}
+
+type token struct {
+	text  string
+	width int
+}
+
+// tokens cuts s into what takes columns together and this room's colours,
+// which take none.
+func tokens(s string) []token {
+	var out []token
+	for s != "" {
+		i := strings.Index(s, "\x1b[")
+		if i < 0 {
+			i = len(s)
+		}
+		for g := displaywidth.StringGraphemes(s[:i]); g.Next(); {
+			out = append(out, token{g.Value(), clusterWidth(g.Value(), g.Width())})
+		}
+		s = s[i:]
+		if end := strings.IndexByte(s, 'm'); end >= 0 {
+			out = append(out, token{text: s[:end+1]})
+			s = s[end+1:]
+		} else if s != "" {
+			out = append(out, token{text: s})
+			break
+		}
+	}
+	return out
 }
 
 func clusterWidth(cluster string, joined int) int {
@@ -66,25 +108,29 @@ func clusterWidth(cluster string, joined int) int {
 	return max(joined, apart)
 }
 
-// Cut shortens s, which holds no escapes, to at most width columns; what was
-// cut ends in an ellipsis.
+// Cut shortens s, a line of this room's, to at most width columns; what was
+// cut ends in an ellipsis, and in the plain look.
 func Cut(s string, width int) string {
-	if len(s) <= width || Width(s) <= width {
+	if Width(s) <= width {
 		return s
 	}
 	if width < 1 {
 		return ""
 	}
-	n, end := 0, 0
-	for g := displaywidth.StringGraphemes(s); g.Next(); {
-		w := clusterWidth(g.Value(), g.Width())
-		if n+w > width-1 {
+	n := 0
+	var b strings.Builder
+	for _, t := range tokens(s) {
+		if n+t.width > width-1 {
 			break
 		}
-		n += w
-		end += len(g.Value())
+		n += t.width
+		b.WriteString(t.text)
 	}
-	return s[:end] + "…"
+	b.WriteString("…")
+	if strings.Contains(s, "\x1b") {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
 }
 
 // visible makes what a terminal would obey or hide readable: control

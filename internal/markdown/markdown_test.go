@@ -131,7 +131,8 @@ func TestCut(t *testing.T) {
 		in    string
 		width int
 		want  string
-	}{{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"a", 0, ""}, {"日", 1, "…"}, {"👩‍👩‍👧x", 3, "…"}} {
+	}{{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"a", 0, ""}, {"日", 1, "…"}, {"👩‍👩‍👧x", 3, "…"},
+		{"\x1b[2mabc\x1b[0m", 3, "\x1b[2mabc\x1b[0m"}, {"\x1b[2mabcd\x1b[0m", 3, "\x1b[2mab…\x1b[0m"}} {
 		if got := Cut(tt.in, tt.width); got != tt.want {
 			t.Errorf("Cut(%q, %d): got %q, want %q", tt.in, tt.width, got, tt.want)
 		}
