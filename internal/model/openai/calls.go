@@ -149,8 +149,16 @@ func (c *calls) find(d callDelta) *growing {
 		return nil
 	case d.index == nil && d.id == "" && g.name != "":
 		return nil // the only sign of a new call is its name
+	case d.id == "" && d.args != "" && g.whole():
+		return nil // more would break the arguments: another call without an id
 	}
 	return g
+}
+
+// whole says whether the arguments are a JSON object already.
+func (g *growing) whole() bool {
+	input, _ := model.Input(g.args.String())
+	return g.args.Len() > 0 && input != nil
 }
 
 // sameIndex holds unless both are known and differ: some services repeat one

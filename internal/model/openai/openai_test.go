@@ -180,6 +180,9 @@ func TestCallsOfOtherServices(t *testing.T) {
 		{"empty ids", []string{
 			`{"index":0,"id":"","function":{"name":"read","arguments":"{}"}}`, `{"index":1,"id":"","function":{"name":"grep","arguments":"{}"}}`,
 		}, []model.Call{{ID: "call_3_1", Tool: "read", Input: in(`{}`)}, {ID: "call_3_2", Tool: "grep", Input: in(`{}`)}}},
+		{"index 0 and no id for every call", []string{
+			`{"index":0,"function":{"name":"read","arguments":"{\"a\":1}"}}`, `{"index":0,"function":{"name":"read","arguments":"{}"}}`,
+		}, []model.Call{{ID: "call_3_1", Tool: "read", Input: in(`{"a":1}`)}, {ID: "call_3_2", Tool: "read", Input: in(`{}`)}}},
 		{"arguments as an object", []string{`{"index":0,"id":"a","function":{"name":"read","arguments":{"p":1.0}}}`},
 			[]model.Call{{ID: "a", Tool: "read", Input: in(`{"p":1.0}`)}}},
 		{"arguments null", []string{`{"index":0,"id":"a","function":{"name":"read","arguments":null}}`},
@@ -315,5 +318,153 @@ func TestRequest(t *testing.T) {
 		`"model":"m","stream":true,"stream_options":{"include_usage":true},"temperature":0.0}`
 	if string(got.body) != want {
 		t.Errorf("got  %s\nwant %s", got.body, want)
+	}
+}
+
+// Google's compatible endpoint is the same protocol at another address.
+func TestGemini(t *testing.T) {
+	t.Parallel()
+	p := protocol()
+	p.Base, p.Path = "/v1beta/openai", "/v1beta/openai/chat/completions"
+	p.New = func(o modeltest.Options) model.Model {
+		return New(Options{Name: "gemini", Model: "gemini-3-flash-preview", BaseURL: o.BaseURL, Key: o.Key, Effort: "low"})
+	}
+	modeltest.RunToolLoop(t, p)
+}
+
+// What is said of a signature: each call keeps its own, and a call that none
+// of Google's models made gets what the service takes in its place.
+func TestSignatures(t *testing.T) {
+	t.Parallel()
+	signed := func(id, sig string) string {
+		extra := ""
+		if sig != "" {
+			extra = `"extra_content":{"google":{"thought_signature":"` + sig + `"}},`
+		}
+		return choice(`{"role":"assistant","tool_calls":[{`+extra+`"function":{"arguments":"{}","name":"read"},"id":"`+id+`","type":"function","index":0}]}`, "")
+	}
+	stream := sse(
+		choice(`{"role":"assistant","content":"<thought>hm</thought>","extra_content":{"google":{"thought":true}}}`, ""),
+		choice(`{}`, ""), choice(`{"content":""}`, ""),
+		signed("a", "sig-a"), signed("b", ""), signed("", "sig-c"),
+		`{"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":"FUNCTION_CALL"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`, "[DONE]")
+	s := modeltest.Serve(t, modeltest.Reply{Body: stream})
+	ask := func(name, m string, messages []model.Message) (*model.Answer, string, string) {
+		t.Helper()
+		var said, thought string
+		a, err := New(Options{Name: name, Model: m, BaseURL: s.URL}).Ask(t.Context(), model.Request{Messages: messages, Number: 1}, func(d model.Delta) {
+			if d.Thinking {
+				thought += d.Text
+			} else {
+				said += d.Text
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a, said, thought
+	}
+	a, said, thought := ask("gemini", "gemini-3-pro", hi())
+	if said != "" || thought != "<thought>hm</thought>" || a.Stop != model.ToolUse || len(a.Message.Blocks) != 3 {
+		t.Errorf("said %q, thought %q, stop %q, blocks %+v; want the thought and three calls", said, thought, a.Stop, a.Message.Blocks)
+	}
+	for n, c := range []struct {
+		name, model string
+		want        []string // the signatures that go out, in call order
+	}{
+		{"gemini", "gemini-3-pro", []string{"sig-a", "", "sig-c"}},
+		{"gemini", "gemini-3.1-pro", []string{"skip_thought_signature_validator", "", ""}},
+		{"gemini", "gemini-2.5-pro", []string{"", "", ""}},
+		{"openrouter", "google/gemini-3-pro", []string{"", "", ""}},
+	} {
+		ask(c.name, c.model, append(hi(), a.Message))
+		var body struct {
+			Messages []struct {
+				Calls []struct {
+					ID    string `json:"id"`
+					Extra struct {
+						Google struct {
+							Signature string `json:"thought_signature"`
+						} `json:"google"`
+					} `json:"extra_content"`
+				} `json:"tool_calls"`
+			} `json:"messages"`
+		}
+		if err := json.Unmarshal(s.Bytes(t, n+1), &body); err != nil {
+			t.Fatal(err)
+		}
+		var got, ids []string
+		for _, call := range body.Messages[1].Calls {
+			got, ids = append(got, call.Extra.Google.Signature), append(ids, call.ID)
+		}
+		if d := cmp.Diff(got, c.want); d != "" {
+			t.Errorf("to %s/%s (got -, want +):\n%s", c.name, c.model, d)
+		}
+		if d := cmp.Diff(ids, []string{"a", "b", "call_1_3"}); d != "" {
+			t.Errorf("ids (got -, want +):\n%s", d)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	req := model.Request{Model: "m", Messages: hi(), CacheKey: "s-1", MaxTokens: 99}
+	own := append(hi(), model.Message{Role: model.Assistant, Blocks: []model.Block{
+		{Raw: &model.Raw{Provider: "peer", Model: "m", JSON: json.RawMessage(`{"reasoning_content":"r"}`)}}, {Text: "t"}}})
+	called := append(own[:1:1], model.Message{Role: model.Assistant, Blocks: append(own[1].Blocks[:2:2],
+		model.Block{Call: &model.Call{ID: "1", Tool: "a", Input: json.RawMessage(`{}`)}})})
+	for _, c := range []struct {
+		name     string
+		o        Options
+		messages []model.Message
+		params   []model.Param
+		has, not []string
+	}{
+		{"OpenAI", Options{Name: "openai", Effort: "xhigh"}, hi(), nil, []string{`"prompt_cache_key":"s-1"`, `"max_completion_tokens":99`, `"reasoning_effort":"xhigh"`}, []string{`"max_tokens"`}},
+		{"OpenAI by its address", Options{Name: "x", BaseURL: "https://eu.api.openai.com/v1"}, hi(), nil, []string{`"prompt_cache_key":"s-1"`}, []string{"reasoning_effort"}},
+		{"another service", Options{Name: "peer"}, hi(), nil, []string{`"max_tokens":99`}, []string{"prompt_cache_key", "reasoning_effort", "max_completion_tokens"}},
+		{"the persona's own", Options{Name: "peer", Effort: "low"}, hi(), []model.Param{{Key: "max_tokens", Value: json.RawMessage("7")}, {Key: "reasoning_effort", Value: json.RawMessage(`"high"`)}},
+			[]string{`"max_tokens":7`, `"reasoning_effort":"high"`}, []string{"99", "low"}},
+		{"reasoning without calls stays here", Options{Name: "peer"}, own, nil, nil, []string{"reasoning_content"}},
+		{"reasoning beside calls goes back", Options{Name: "peer"}, called, nil, []string{`"reasoning_content":"r"`}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := req
+			r.Messages, r.Params = c.messages, c.params
+			e, err := encode(c.o, &wire.Extras{}, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range c.has {
+				if !strings.Contains(string(e.body), part) {
+					t.Errorf("%s is not in %s", part, e.body)
+				}
+			}
+			for _, part := range c.not {
+				if strings.Contains(string(e.body), part) {
+					t.Errorf("%s is in %s", part, e.body)
+				}
+			}
+		})
+	}
+}
+
+// A strict service that takes no reasoning back is asked without it.
+func TestReasoningThatIsRefused(t *testing.T) {
+	t.Parallel()
+	no := modeltest.Reply{Status: 400, Body: `{"error":{"message":"property 'reasoning_content' is unsupported"}}`}
+	s := modeltest.Serve(t, no, modeltest.Reply{Body: all(said("content", "ok"), end("end"))})
+	messages := append(hi(), model.Message{Role: model.Assistant, Blocks: []model.Block{
+		{Raw: &model.Raw{Provider: "peer", Model: "m", JSON: json.RawMessage(`{"reasoning_content":"r"}`)}},
+		{Call: &model.Call{ID: "1", Tool: "a", Input: json.RawMessage(`{}`)}}}})
+	m := New(Options{Name: "peer", Model: "m", BaseURL: s.URL})
+	if _, err := m.Ask(t.Context(), model.Request{Messages: messages}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []bool{true, false} {
+		if got := strings.Contains(string(s.Bytes(t, n)), "reasoning_content"); got != want {
+			t.Errorf("request %d holds the reasoning: %v, want %v", n+1, got, want)
+		}
 	}
 }
