@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/frame"
 	"larva.dev/larva/internal/tool"
@@ -217,6 +218,10 @@ func (l *Loop) after(ctx context.Context, j *job, r *tool.Result) []note {
 func (l *Loop) whyStopped(ctx context.Context) string {
 	if errors.Is(context.Cause(ctx), errTimeLimit) {
 		return fmt.Sprintf("the run's time limit of %v was reached", l.TimeLimit)
+	}
+	var failed *diag.Error // a session that cannot be written, say
+	if errors.As(context.Cause(ctx), &failed) && failed.Code != diag.Interrupted {
+		return failed.Message
 	}
 	return "interrupted by the user"
 }
