@@ -8,6 +8,12 @@ import (
 	"larva.dev/larva/internal/session"
 )
 
+// What the session verbs give, under names that cli may say.
+type (
+	SessionSummary = session.Summary
+	Transcript     = session.Transcript
+)
+
 // sessions opens this project's store.
 func (a *App) sessions() (*session.Store, error) {
 	at, err := a.locate()
