@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/tool"
 )
 
 // heard is what a runner told.
@@ -95,3 +97,5 @@ func read1(t *testing.T, parts ...string) string {
 	}
 	return string(data)
 }
+
+var call = tool.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"echo <one> & two"}`)}

@@ -15,10 +15,7 @@ import (
 
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/profile"
-	"larva.dev/larva/internal/tool"
 )
-
-var call = tool.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"echo <one> & two"}`)}
 
 // Hooks that misbehave: each ends, says so loudly, and lets the call pass; the
 // same hook with on_error block refuses it.
