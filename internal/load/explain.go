@@ -32,6 +32,9 @@ func (x *explainer) add(path []string, message, hint string) {
 
 // value checks v against s. rule is the rule of the list that v is an entry of.
 func (x *explainer) value(v any, s cue.Value, path []string, rule string) {
+	if s.IncompleteKind() == cue.TopKind { // anything at all, a call's input say
+		return
+	}
 	if r := ruleOf(s); r != "" {
 		rule = r
 	}
