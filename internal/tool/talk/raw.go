@@ -75,6 +75,9 @@ func piece(data []byte, from, to int) tool.Result {
 	for last < len(data) && !utf8.RuneStart(data[last]) && last > first+utf8.UTFMax && to-last < utf8.UTFMax {
 		last--
 	}
+	if from == 0 && last == len(data) && utf8.Valid(data) {
+		return tool.Result{Output: string(data)}
+	}
 	if utf8.Valid(data[first:last]) {
 		return tool.Result{Output: heading("", first, last, len(data)) + string(data[first:last])}
 	}
@@ -82,10 +85,7 @@ func piece(data []byte, from, to int) tool.Result {
 }
 
 func heading(form string, from, to, size int) string {
-	switch {
-	case form == "" && from == 0 && to == size:
-		return ""
-	case to == size:
+	if to == size {
 		return fmt.Sprintf("[%sbytes %d to %d, the end]\n", form, from, to)
 	}
 	return fmt.Sprintf("[%sbytes %d to %d of %d; go on with offset %d]\n", form, from, to, size, to)
