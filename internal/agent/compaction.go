@@ -177,7 +177,7 @@ func (r *run) instruction() string {
 // summary asks the model for compaction, then, where that one fails, the
 // run's own.
 func (r *run) summary(ctx context.Context, instruction string) (string, error) {
-	if m := r.Compaction.Model; m != nil && m.Name() != r.Model.Name() {
+	if m := r.Compaction.Model; m != nil && m.Name() != r.Model.Name() && r.holds(m) {
 		text, err := r.summaryOf(ctx, m, instruction, nil)
 		if err == nil || ctx.Err() != nil || errors.Is(err, errBudget) {
 			return text, err
@@ -185,6 +185,13 @@ func (r *run) summary(ctx context.Context, instruction string) (string, error) {
 		r.Notice("compaction_model", fmt.Sprintf("%s gave no summary (%v); %s is asked", m.Name(), err, r.Model.Name()))
 	}
 	return r.summaryOf(ctx, r.Model, instruction, forSummary(r.Params))
+}
+
+// holds says whether a model's window takes the conversation, as far as its
+// size is known.
+func (r *run) holds(m model.Model) bool {
+	p := r.priceOf(m.Name())
+	return p == nil || p.Window <= 0 || r.projected("")*10 <= p.Window*9
 }
 
 // summaryOf sends the conversation as it stands, so that the prompt cache

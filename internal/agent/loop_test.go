@@ -139,11 +139,15 @@ func newLoop(t *testing.T, m model.Model, tools ...tool.Tool) *harness {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	h.Loop = &Loop{
 		Persona: event.PersonaRef{ID: "p", Variant: "default", Digest: "sha256:0"}, System: "sys", Model: m, Tools: &reg,
-		Policy:  &permission.Policy{Mode: "default", Ceiling: capability.Ceiling{"filesystem": capability.ReadWrite}},
+		Policy:  newPolicy(),
 		Session: "s1", Mode: "default", Cwd: "/w", Now: func() time.Time { return at },
 		Emit: func(e event.Event) { h.events = append(h.events, e) },
 	}
 	return h
+}
+
+func newPolicy() *permission.Policy {
+	return &permission.Policy{Mode: "default", Ceiling: capability.Ceiling{"filesystem": capability.ReadWrite}}
 }
 
 func (h *harness) types() string {
