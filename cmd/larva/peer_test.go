@@ -23,16 +23,18 @@ const peerFixtures = `{"fixtures":[
  "response":{"content":"There are 2 files."}}
 ]}`
 
-// TestRunAgainstAnIndependentServer runs a registered persona with both
-// protocols: a tool loop of two requests, a refused call, a key that stays
+// TestRunAgainstAnIndependentServer runs a registered persona with every
+// protocol and with Google's address of one: a tool loop of two requests, a refused call, a key that stays
 // where it belongs.
 func TestRunAgainstAnIndependentServer(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ api, base string }{{"anthropic", ""}, {"openai", "/v1"}} {
-		t.Run(c.api, func(t *testing.T) {
+	for _, c := range []struct{ provider, api, base string }{
+		{"mock", "anthropic", ""}, {"mock", "openai", "/v1"}, {"mock", "responses", "/v1"}, {"gemini", "openai", "/v1beta/openai"},
+	} {
+		t.Run(c.provider+" "+c.api, func(t *testing.T) {
 			t.Parallel()
 			url := modeltest.StartAimock(t, peerFixtures)
-			h := newHarbour(t, fmt.Sprintf("providers: mock: {api: %q, base_url: %q, key_env: \"HARBOUR_KEY\"}\nmodels: \"*\": \"mock/m\"\n", c.api, url+c.base))
+			h := newHarbour(t, fmt.Sprintf("providers: %s: {api: %q, base_url: %q, key_env: \"HARBOUR_KEY\"}\nmodels: \"*\": \"%[1]s/m\"\n", c.provider, c.api, url+c.base))
 			out, err := h.larva("run", "counter", "How many?", "-o", "json")
 			if err != nil {
 				t.Fatalf("run: %v\n%s", err, out)
@@ -48,8 +50,8 @@ func TestRunAgainstAnIndependentServer(t *testing.T) {
 				t.Fatalf("%v in %s", err, out)
 			}
 			d := env.Data
-			if d.Result != "There are 2 files." || d.Turns != 2 || d.Model != "mock/m" {
-				t.Errorf("got %+v, want the second fixture's text after 2 turns of mock/m", d)
+			if d.Result != "There are 2 files." || d.Turns != 2 || d.Model != c.provider+"/m" {
+				t.Errorf("got %+v, want the second fixture's text after 2 turns of %s/m", d, c.provider)
 			}
 			if len(d.Denials) != 1 || d.Denials[0].Stage != "ceiling" {
 				t.Errorf("denials: got %+v, want git push above the ceiling", d.Denials)
