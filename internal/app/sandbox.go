@@ -24,15 +24,13 @@ func WallChild(ctx context.Context, args []string, stderr io.Writer) int {
 // probing is a sandbox being tried while a run is set up. Who starts it ends
 // it.
 type probing struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-	found  sandbox.Found
-	err    error
+	done  chan struct{}
+	found sandbox.Found
+	err   error
 }
 
 func (a *App) probe(ctx context.Context, kind string) *probing {
-	ctx, cancel := context.WithCancel(ctx)
-	p := &probing{cancel: cancel, done: make(chan struct{})}
+	p := &probing{done: make(chan struct{})}
 	m := sandbox.Machine{Kind: kind, Self: a.selfArgv(WallVerb), Environ: a.environ}
 	go func() {
 		defer close(p.done)
@@ -41,10 +39,8 @@ func (a *App) probe(ctx context.Context, kind string) *probing {
 	return p
 }
 
-func (p *probing) end() {
-	p.cancel()
-	<-p.done
-}
+// end waits: a probe takes some milliseconds, ending one early takes longer.
+func (p *probing) end() { <-p.done }
 
 // wallIn gives the stand's shell its wall, and the policy what follows from
 // it. portable is a judgement for every machine: it takes the profile's word.

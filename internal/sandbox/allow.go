@@ -26,7 +26,7 @@ func CheckDomains(list []string) string {
 func hostOf(s string) (string, bool) {
 	h := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), ".")
 	if h == "*" {
-		return h, true
+		return h, !strings.Contains(s, ".")
 	}
 	if ip, err := netip.ParseAddr(strings.Trim(h, "[]")); err == nil {
 		return ip.Unmap().String(), ip.Zone() == ""

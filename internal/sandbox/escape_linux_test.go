@@ -4,13 +4,19 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/proc"
 )
 
@@ -332,4 +338,204 @@ func TestReadOnly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDomains goes to a server outside through the wall's proxy.
+func TestDomains(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+	defer up.Close()
+	h := build(t)
+	h.o.Domains = []string{"127.0.0.1"}
+	w := wall(t, Bubblewrap, h.o)
+	get := func(url string) string {
+		return `env -u no_proxy -u NO_PROXY python3 -c 'import urllib.request,sys
+try: print(urllib.request.build_opener(urllib.request.ProxyHandler({"http":"http://127.0.0.1:3128"})).open(sys.argv[1],timeout=10).read().decode())
+except Exception as e: print("refused", e)' ` + url
+	}
+	r, _ := in(t, w, get(up.URL)+`; exit 3`)
+	if got := string(r.Stdout); got != "hello\n" || r.Exit != 3 {
+		t.Errorf("got %q, exit %d, want hello and 3", got, r.Exit)
+	}
+	r, _ = in(t, w, get("http://other.test/")+`; `+get("http://169.254.169.254/latest/meta-data/")+`; env | grep -i -c _proxy`)
+	if got := string(r.Stdout); strings.Count(got, "refused HTTP Error 403") != 2 || !strings.HasSuffix(got, "8\n") {
+		t.Errorf("got %q, want two refusals and 8 variables", got)
+	}
+	if got, want := fmt.Sprint(w.Refused()), "[169.254.169.254 other.test]"; got != want {
+		t.Errorf("refused: got %s, want %s", got, want)
+	}
+	// The proxy is the only way: the machine's own network is not there.
+	r, _ = in(t, w, `(exec 3<>/dev/tcp/`+strings.Replace(up.Listener.Addr().String(), ":", "/", 1)+`) 2>/dev/null && echo ESCAPED; true`)
+	if strings.Contains(string(r.Stdout), "ESCAPED") {
+		t.Error("the server was reached without the proxy")
+	}
+}
+
+// TestEnvironment: what looks secret passes where the profile says so, a
+// provider's key never, and what leads out is gone.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	w := &Wall{o: Options{Pass: []string{"NPM_TOKEN", "ANTHROPIC_API_KEY", "MY_KEY", "BASH_ENV", "MISSING"}, Keys: []string{"MY_KEY"}, Cache: "/c",
+		Environ: []string{"NPM_TOKEN=n", "ANTHROPIC_API_KEY=a", "MY_KEY=k", "BASH_ENV=/evil", "SSH_AUTH_SOCK=/s", "HTTPS_PROXY=http://x"}}}
+	got := w.environment([]string{"PATH=/bin", "SSH_AUTH_SOCK=/s", "HTTPS_PROXY=http://x", "DBUS_SESSION_BUS_ADDRESS=unix:/b", "XDG_CACHE_HOME=/home/c"})
+	want := []string{"PATH=/bin", "NPM_TOKEN=n", "XDG_CACHE_HOME=/c", "GOCACHE=/c/go-build", "npm_config_cache=/c/npm"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestForcedKindIsNeverReplaced: a wall that was asked for and is missing is
+// an error with a hint; auto goes on with a notice.
+func TestForcedKindIsNeverReplaced(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	none := Machine{Kind: Bubblewrap, Environ: []string{"PATH=" + bin}}
+	if f, err := Probe(t.Context(), none); err == nil || f.Kind() != None {
+		t.Errorf("no bwrap: got %s, %v, want an error", f.Kind(), err)
+	}
+	none.Kind = Auto
+	f, err := Probe(t.Context(), none)
+	if err != nil || f.Kind() != None || !strings.Contains(f.Notice(), "no bwrap in PATH") {
+		t.Errorf("auto without anything: got %s, %v, %q", f.Kind(), err, f.Notice())
+	}
+	for said, want := range map[string]string{
+		"bwrap: Unknown option --disable-userns":                                                                                    "too old",
+		"bwrap: setting up uid map: Permission denied":                                                                              "AppArmor",
+		"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted":                                                              "AppArmor",
+		"bwrap: Can't mount proc on /newroot/proc: Operation not permitted":                                                         "container",
+		"bwrap: No permissions to create a new namespace, likely because the kernel does not allow non-privileged user namespaces.": "user namespace",
+		"bwrap: Creating new namespace failed: Operation not permitted":                                                             "user namespace",
+		"bwrap: Failed to make / slave: Operation not permitted":                                                                    "container",
+		"bwrap: something else": "see what bwrap",
+	} {
+		put(t, bin+"/bwrap", "#!/bin/sh\necho \""+said+"\"\nexit 1\n")
+		if err := os.Chmod(bin+"/bwrap", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Probe(t.Context(), Machine{Kind: Bubblewrap, Environ: []string{"PATH=" + bin}})
+		if e := diag.As(err); err == nil || !strings.Contains(e.Hint, want) || !strings.Contains(e.Message, said) {
+			t.Errorf("%s: got %v, want a hint with %q", said, err, want)
+		}
+	}
+}
+
+// TestWorktree: git works in a linked worktree, whose repository lies
+// elsewhere, and what chooses code there is held.
+func TestWorktree(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	git(t, h.project, "add", "README")
+	git(t, h.project, "commit", "-qm", "one")
+	tree := h.outside + "/tree"
+	git(t, h.project, "worktree", "add", "-q", tree)
+	o := h.o
+	o.Project, o.Cwd, o.Roots = tree, tree, []string{tree, h.temp}
+	w := wall(t, Bubblewrap, o)
+	r, _ := in(t, w, `echo n > n && git add n && git -c user.name=a -c user.email=a@b.test commit -qm two && git log -1 --format=%s
+		echo x > `+h.project+`/.git/hooks/evil; echo x >> `+h.project+`/.git/config; echo x > .git; echo x > `+h.project+`/new; echo x > `+h.project+`/.git/worktrees/other; git -C `+h.project+` status -s >/dev/null; mv `+h.project+`/.git/worktrees/tree/gitdir x; echo y > "$(git rev-parse --git-dir)/commondir"; true`)
+	if got := strings.SplitN(string(r.Stdout), "\n", 2)[0]; got != "two" {
+		t.Errorf("got %s, want two", r.Stdout)
+	}
+	for _, p := range []string{"/.git/hooks/evil", "/new", "/.git/worktrees/other"} {
+		if _, err := os.Lstat(h.project + p); err == nil {
+			t.Errorf("%s was written", p)
+		}
+	}
+	if got, want := git(t, tree, "log", "-1", "--format=%s"), "two\n"; got != want {
+		t.Errorf("outside: got %q, want %q", got, want)
+	}
+	git(t, tree, "status")
+}
+
+// TestForgedWorktree: a .git file that the project brings along opens nothing.
+func TestForgedWorktree(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	forged := h.outside + "/forged"
+	for _, d := range []string{forged, h.outside + "/victim/worktrees/x"} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, h.outside+"/victim/worktrees/x/HEAD", "ref: refs/heads/main\n")
+	put(t, h.outside+"/victim/worktrees/x/commondir", "../..\n")
+	put(t, h.outside+"/victim/worktrees/x/gitdir", "/elsewhere/.git\n")
+	put(t, forged+"/.git", "gitdir: "+h.outside+"/victim/worktrees/x\n")
+	o := h.o
+	o.Project, o.Cwd, o.Roots = forged, forged, []string{forged, h.temp}
+	w := wall(t, Bubblewrap, o)
+	in(t, w, `echo x > `+h.outside+`/victim/worktrees/x/HEAD; echo x > `+h.outside+`/victim/new`)
+	if b, _ := os.ReadFile(h.outside + "/victim/worktrees/x/HEAD"); string(b) == "x\n" {
+		t.Error("a forged .git file opened a directory outside")
+	}
+}
+
+// TestLinkIsNotFirm: a guarded place that is a link could be replaced, so
+// commands are asked about.
+func TestLinkIsNotFirm(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	w := &Wall{o: h.o, kind: Bubblewrap}
+	if firm, why := w.Firm(); !firm {
+		t.Errorf("not firm: %s", why)
+	}
+	if err := os.Symlink(h.outside, h.project+"/.claude"); err != nil {
+		t.Fatal(err)
+	}
+	if firm, why := w.Firm(); firm || !strings.Contains(why, ".claude") {
+		t.Errorf("firm %v, %q, want the link named", firm, why)
+	}
+	w = &Wall{o: h.o, kind: Landlock}
+	if firm, _ := w.Firm(); firm {
+		t.Error("Landlock is firm, want that it still asks")
+	}
+}
+
+// TestPlaceholdersAreShared: two walls of one project overlap; the last to end
+// removes what was made, and a wall that was killed leaves nothing for good.
+func TestPlaceholdersAreShared(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	a, b := newPlaceholders(h.state, h.project), newPlaceholders(h.state, h.project)
+	places := []place{{h.project + "/.claude", "/"}, {h.project + "/.mcp.json", "{}\n"}}
+	exist := func(want int) {
+		t.Helper()
+		n := 0
+		for _, p := range places {
+			if _, err := os.Lstat(p.path); err == nil {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d placeholders, want %d", n, want)
+		}
+	}
+	for _, h := range []*placeholders{a, b} {
+		if ours, err := h.acquire(places); err != nil || len(ours) != 2 {
+			t.Fatalf("got %v, %v, want both", ours, err)
+		}
+	}
+	exist(2)
+	a.release()
+	exist(2)
+	b.release()
+	exist(0)
+	if _, err := a.acquire(places); err != nil { // killed: nothing is released but the lock
+		t.Fatal(err)
+	}
+	_ = flock(a.use, unix.LOCK_UN)
+	exist(2)
+	if _, err := b.acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	exist(0)
+	b.release()
+	// What somebody has filled in the meantime is theirs.
+	if _, err := b.acquire(places); err != nil {
+		t.Fatal(err)
+	}
+	put(t, h.project+"/.claude/mine", "x")
+	put(t, h.project+"/.mcp.json", `{"mcpServers":{}}`)
+	b.release()
+	exist(2)
 }

@@ -30,11 +30,17 @@ func Helper(ctx context.Context, args []string, stderr io.Writer) int {
 func help(ctx context.Context, args []string) (int, error) {
 	switch {
 	case args[0] == confineJob && len(args) >= 3:
+		text, err := os.ReadFile(args[1])
+		if err != nil {
+			return 0, err
+		}
 		var c confinement
-		if err := json.Unmarshal([]byte(args[1]), &c); err != nil {
+		if err := json.Unmarshal(text, &c); err != nil {
 			return 0, err
 		}
 		return 0, confine(c, args[2:])
+	case args[0] == tryJob && len(args) >= 2:
+		return 0, confine(confinement{Read: []string{"/"}}, args[1:])
 	case args[0] == forwardJob && len(args) >= 4:
 		port, err := strconv.Atoi(args[2])
 		if err != nil {

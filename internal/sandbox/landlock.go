@@ -21,11 +21,12 @@ const HelperVerb = "__wall"
 
 // The helper's jobs.
 const (
-	confineJob = "confine" // CONFINEMENT ARGV…
+	confineJob = "confine" // FILE ARGV…
+	tryJob     = "try"     // ARGV… confined to reading
 	forwardJob = "forward" // SOCKET PORT ARGV…
 )
 
-// confinement is what the helper is told, as JSON in an argument.
+// confinement is what the helper is told, as JSON in a file.
 type confinement struct {
 	Read  []string `json:"read"`  // files and directories that may be read, with all below
 	List  []string `json:"list"`  // directories whose names may be read
@@ -50,17 +51,37 @@ func (w *Wall) confined(argv []string) (argv2 []string, done func() []string, er
 			c.Write = append(c.Write, w.o.Cache)
 		}
 	}
-	hide := append(atHome(w.o.Home, w.o.Denied), w.dir, "/proc")
+	hide := append(atHome(w.o.Home, w.o.Denied), "/proc")
 	readable("/", hide, &c)
 	c.Read = append(c.Read, procKept[:]...)
-	text, err := json.Marshal(c)
+	file, err := w.tell(c)
 	if err != nil {
 		return nil, nil, err
 	}
+	undo := func() []string { return nil }
 	if !w.o.ReadOnly {
-		done = w.keep()
+		undo = w.keep()
 	}
-	return slices.Concat(w.self, []string{confineJob, string(text)}, argv), done, nil
+	done = func() []string {
+		_ = os.Remove(file)
+		return undo()
+	}
+	return slices.Concat(w.self, []string{confineJob, file}, argv), done, nil
+}
+
+// tell writes what the helper is told into a file of its own: an argument has
+// a limit, and a home may hold many files.
+func (w *Wall) tell(c confinement) (file string, err error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(w.dir, "confine-")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 // procKept are the files of /proc that tell of the machine and of the command

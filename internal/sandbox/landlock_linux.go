@@ -29,7 +29,7 @@ func probeLandlock(ctx context.Context, m Machine) (Found, *reason) {
 	case len(m.Self) == 0:
 		return Found{}, &reason{"larva's own program is not known", "start larva by its path"}
 	}
-	argv := slices.Concat(m.Self, []string{confineJob, `{"read":["/"]}`, "/proc/self/exe", HelperVerb})
+	argv := slices.Concat(m.Self, []string{tryJob, "/proc/self/exe", HelperVerb})
 	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: "/", Env: proc.Env(m.Environ), MaxOutput: 4 << 10, Merge: true})
 	if err != nil {
 		return Found{}, &reason{err.Error(), "see whether larva --version runs"}

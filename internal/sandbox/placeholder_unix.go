@@ -98,6 +98,9 @@ func (h *placeholders) release() {
 	}
 	_ = h.guarded(func() error {
 		if h.use != nil {
+			// Unlocked first: a program that is just being started holds a copy
+			// of the descriptor, and with it the lock.
+			_ = flock(h.use, unix.LOCK_UN)
 			_ = h.use.Close()
 			h.use = nil
 		}
@@ -129,13 +132,16 @@ func (h *placeholders) guarded(f func() error) error {
 		return f()
 	}
 	if err := os.MkdirAll(h.state, 0o700); err != nil {
-		return err
+		h.state = "" // a home that cannot be written: no list, and no other run that has one
+		return f()
 	}
 	g, err := os.OpenFile(h.file("guard"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		h.state = ""
+		return f()
 	}
 	defer g.Close()
+	defer func() { _ = flock(g, unix.LOCK_UN) }()
 	if err := flock(g, unix.LOCK_EX); err != nil {
 		return err
 	}
@@ -177,6 +183,7 @@ func (h *placeholders) alone() bool {
 		return false
 	}
 	defer f.Close()
+	defer func() { _ = flock(f, unix.LOCK_UN) }()
 	return flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
@@ -207,16 +214,6 @@ func (h *placeholders) record(list []place) error {
 		b.WriteString(p.path + "\x01" + p.content + "\x00")
 	}
 	return os.WriteFile(h.file("list"), []byte(b.String()), 0o600)
-}
-
-func made(list []place, path string) bool {
-	for _, p := range list {
-		if p.path == path {
-			_, err := os.Lstat(path)
-			return err == nil
-		}
-	}
-	return false
 }
 
 // removeAll takes away what is still as it was made, innermost first.

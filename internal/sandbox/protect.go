@@ -189,3 +189,14 @@ func (w *Wall) loose() string {
 	}
 	return ""
 }
+
+// made says that a placeholder is on the list, and there.
+func made(list []place, path string) bool {
+	for _, p := range list {
+		if p.path == path {
+			_, err := os.Lstat(path)
+			return err == nil
+		}
+	}
+	return false
+}

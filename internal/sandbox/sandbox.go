@@ -167,7 +167,7 @@ func (w *Wall) settle() error {
 	}
 	if w.o.Cache != "" && !w.o.ReadOnly {
 		if err := os.MkdirAll(w.o.Cache, 0o700); err != nil {
-			return err
+			w.o.Cache = "" // a home that cannot be written
 		}
 	}
 	for _, n := range []string{voidFile, shutDir} {
