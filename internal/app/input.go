@@ -55,13 +55,17 @@ type Plan struct {
 	Persona event.PersonaRef `json:"persona"`
 	Label   string           `json:"label"` // the persona's model label
 	Model   string           `json:"model"` // provider/model it resolves to
-	Mode    string           `json:"mode"`
-	Profile string           `json:"profile"` // "" where none was named
-	Tools   []string         `json:"tools"`
-	Rules   PlanRules        `json:"rules"`
-	Hooks   []string         `json:"hooks"`
-	Roots   []string         `json:"roots"`
-	Sandbox string           `json:"sandbox"`
+	// Fallbacks are asked in order where that one's service fails; a key is not
+	// looked for yet.
+	Fallbacks []string  `json:"fallbacks,omitempty"`
+	Effort    string    `json:"effort,omitempty"`
+	Mode      string    `json:"mode"`
+	Profile   string    `json:"profile"` // "" where none was named
+	Tools     []string  `json:"tools"`
+	Rules     PlanRules `json:"rules"`
+	Hooks     []string  `json:"hooks"`
+	Roots     []string  `json:"roots"`
+	Sandbox   string    `json:"sandbox"`
 	// Ceiling is the persona's declared capabilities.
 	Ceiling map[string]string `json:"capabilities"`
 	// SystemBytes and PromptBytes are sizes in bytes of UTF-8.

@@ -228,6 +228,10 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	if _, err := paramsOf(s.persona); err != nil {
 		return Plan{}, err
 	}
+	routes, err := s.routes()
+	if err != nil {
+		return Plan{}, err
+	}
 	prompt := in.Prompt
 	if prompt != "" || in.Stdin != nil && !in.StdinTTY {
 		if prompt, err = promptOf(ctx, in); err != nil && in.Prompt != "" {
@@ -240,6 +244,10 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 		SystemBytes: len(s.system(time.Now())), PromptBytes: len(prompt), MaxTurns: s.maxTurns(in.MaxTurns), Notices: s.notices}
 	if in.Model != "" {
 		p.Label = in.Model
+	}
+	p.Effort = s.route.Effort
+	for _, r := range routes[1:] {
+		p.Fallbacks = append(p.Fallbacks, r.Name())
 	}
 	if p.Notices == nil {
 		p.Notices = []string{}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,6 +123,12 @@ func (s *session) decision(d event.Decision) error {
 func (s *session) planLines(p app.Plan) error {
 	s.line("persona: %s (%s) %s", p.Persona.ID, p.Persona.Variant, p.Persona.Digest)
 	s.line("model: %s (label %s)", p.Model, p.Label)
+	if len(p.Fallbacks) > 0 {
+		s.line("where its service fails: %s", strings.Join(p.Fallbacks, ", "))
+	}
+	if p.Effort != "" {
+		s.line("effort: %s", p.Effort)
+	}
 	s.words("capabilities", ceiling(p.Ceiling))
 	s.line("mode: %s", p.Mode)
 	if p.Profile != "" {
