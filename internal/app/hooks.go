@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"larva.dev/larva/internal/agent"
@@ -167,26 +166,22 @@ func (a *App) perItem(p where, store *trust.Store, stack []profile.Layer) (rest 
 func leftOut(file string, items []TrustItem) string {
 	count := map[string]int{}
 	for _, it := range items {
-		what := it.Kind
+		why := " not trusted"
 		if it.Status == string(trust.Changed) {
-			what += " that changed since it was trusted"
+			why = " changed since it was trusted"
 		}
-		count[what]++
+		count[it.Kind+why]++
 	}
 	var parts []string
 	for _, what := range sortedKeys(count) {
-		if n := count[what]; n > 1 {
-			what = strings.Replace(what, " that changed since it was", "s that changed since they were", 1)
-			if !strings.Contains(what, " ") {
-				what += "s"
-			}
-			what = strconv.Itoa(n) + " " + what
-		} else {
-			what = "a " + what
+		kind, why, _ := strings.Cut(what, " ")
+		if count[what] > 1 {
+			kind += "s"
+			why = strings.Replace(why, "it was", "they were", 1)
 		}
-		parts = append(parts, what)
+		parts = append(parts, fmt.Sprintf("%d %s %s", count[what], kind, why))
 	}
-	return fmt.Sprintf("%s has %s without trust: left out (see: larva trust list)", file, strings.Join(parts, " and "))
+	return fmt.Sprintf("%s: left out: %s (see: larva trust list)", file, strings.Join(parts, ", "))
 }
 
 // watched lets a project's hook run only as long as it is the one that was

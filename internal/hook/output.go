@@ -174,7 +174,7 @@ func (s *Says) suspect(p power, ev, text string) {
 
 // misplaced are fields that count only inside hookSpecificOutput.
 var misplaced = map[string]bool{"permissionDecision": true, "permissionDecisionReason": true, "updatedInput": true, "additionalContext": true,
-	"updatedToolOutput": true, "updatedMCPToolOutput": true, "behavior": true, "hookEventName": true}
+	"updatedToolOutput": true, "updatedMCPToolOutput": true, "behavior": true, "message": true, "hookEventName": true}
 
 var topKeys = []string{"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
 
@@ -200,13 +200,21 @@ func (s *Says) readTop(p power, ev string, o *spec.Object) {
 		switch {
 		case contains(topKeys, m.Key):
 		case misplaced[m.Key]:
-			s.fault(`%s stands at the top level, where it does not count; write {"hookSpecificOutput":{"hookEventName":%q,%q:…}}`, m.Key, ev, m.Key)
+			s.fault(`%s stands at the top level, where it does not count; write {"hookSpecificOutput":{"hookEventName":%q,%s}}`, m.Key, ev, shape(m.Key))
 		case m.Key == "async":
 			s.Told = append(s.Told, "async in the output has no effect: say it where the hook is configured")
 		default:
 			s.unknown(m.Key, topKeys)
 		}
 	}
+}
+
+// shape is how a misplaced field is written inside hookSpecificOutput.
+func shape(key string) string {
+	if key == "behavior" || key == "message" {
+		return `"decision":{"behavior":…,"message":…}`
+	}
+	return fmt.Sprintf("%q:…", key)
 }
 
 func (s *Says) unknown(key string, known []string) {
