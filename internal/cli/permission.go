@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"larva.dev/larva/internal/app"
 	"larva.dev/larva/internal/diag"
