@@ -39,8 +39,8 @@ func (a *App) hooksOf(l profile.Layer) []hook.Hook {
 			for j, h := range g.Hooks {
 				n++
 				origin := firstOrigin(l, fmt.Sprintf("hooks.%s.%d.hooks.%d", ev, i, j))
-				if _, line := cutOrigin(origin); l.Project && line > 0 {
-					origin = fmt.Sprintf("%s:%d", l.File, line)
+				if _, line := cutOrigin(origin); line > 0 {
+					origin = fmt.Sprintf("%s:%d", file, line)
 				}
 				out = append(out, hook.Hook{Hook: h, Event: ev, Matcher: g.Matcher, Name: fmt.Sprintf("%s#%s/%d", file, ev, n), Origin: origin})
 			}
