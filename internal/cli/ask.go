@@ -59,9 +59,8 @@ func (k *asker) ask(ctx context.Context, q event.Question) event.Answer {
 // fill runs a form and says whether it was filled in: not on Ctrl-C, which
 // interrupts, nor on Esc, nor when ctx ends.
 func (k *asker) fill(ctx context.Context, form *huh.Form, a *answer) bool {
-	// The options replace what was set before them. Signals end ctx.
-	form = form.WithProgramOptions(tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC)).WithInput(k.in).WithOutput(k.out)
-	err := form.RunWithContext(ctx)
+	// Signals end ctx.
+	err := runForm(ctx, form, k.in, k.out, tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC))
 	if a.ctrlC && k.interrupt != nil {
 		k.interrupt()
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"golang.org/x/term"
 
@@ -63,11 +65,34 @@ func (s *session) confirm(ctx context.Context, question string) (bool, error) {
 		}
 		return yes && ctx.Err() == nil, ctx.Err()
 	}
-	err := huh.NewForm(huh.NewGroup(field)).WithInput(in).WithOutput(out).RunWithContext(ctx)
+	err := runForm(ctx, huh.NewForm(huh.NewGroup(field)), in, out)
 	if errors.Is(err, huh.ErrUserAborted) {
 		return false, &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
 	}
 	return yes && err == nil, err
+}
+
+// runForm runs a form on a terminal. The library leaves a goroutine behind that
+// waits for the next key and would take it from the next form: its reads end
+// when the form has.
+func runForm(ctx context.Context, form *huh.Form, in, out *os.File, options ...tea.ProgramOption) error {
+	keys := &formInput{File: in}
+	defer keys.over.Store(true)
+	// The options replace what was set before them.
+	return form.WithProgramOptions(options...).WithInput(keys).WithOutput(out).RunWithContext(ctx)
+}
+
+// formInput is a terminal until its form is over.
+type formInput struct {
+	*os.File
+	over atomic.Bool
+}
+
+func (f *formInput) Read(p []byte) (int, error) {
+	if f.over.Load() {
+		return 0, io.EOF
+	}
+	return f.File.Read(p)
 }
 
 // untilDone gives a reader whose Read ends when ctx does: a terminal or a
