@@ -69,12 +69,16 @@ func (u *userAnswer) selection() *huh.Select[int] {
 	for i, o := range u.options {
 		list = append(list, huh.NewOption(shorten(escape(o), 2*maxCallText), i))
 	}
-	list = append(list, huh.NewOption("Another answer…", len(u.options)))
+	list = append(list, huh.NewOption("Something else…", len(u.options)))
 	return huh.NewSelect[int]().Title("Your answer").Options(list...).Value(&u.pick)
 }
 
 func (u *userAnswer) input() *huh.Input {
-	return huh.NewInput().Title("Your answer").CharLimit(maxAnswer).Value(&u.typed)
+	title := "Your answer"
+	if len(u.options) > 0 {
+		title = "Another answer"
+	}
+	return huh.NewInput().Title(title).CharLimit(maxAnswer).Value(&u.typed)
 }
 
 // plain asks line by line, for screen readers and dumb terminals.
