@@ -28,7 +28,7 @@ type file interface {
 
 // Log appends to one session file. Each entry is one write, so a killed
 // process loses at most the entry it was writing; the file is flushed to the
-// disk when a run has ended and on Close. Its methods may be called from
+// disk on Close. Its methods may be called from
 // several goroutines.
 type Log struct {
 	id, path string
@@ -151,11 +151,7 @@ func (l *Log) Event(e event.Event) {
 	if l.err != nil || l.closed {
 		return
 	}
-	err := l.write(nil, e)
-	if _, over := e.Body.(event.Result); over && err == nil {
-		err = l.f.Sync()
-	}
-	if err != nil {
+	if err := l.write(nil, e); err != nil {
 		l.fail(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -532,5 +533,51 @@ func TestListStates(t *testing.T) {
 	}
 	if none, err := s.Latest("nobody"); err != nil || none != "" {
 		t.Errorf("latest of nobody: got %q, %v, want none", none, err)
+	}
+}
+
+// TestMemory loads a session of 2,000 messages and makes its conversation.
+func TestMemory(t *testing.T) {
+	s := store(t)
+	l := create(t, s, id1)
+	text := strings.Repeat("word ", 400)
+	for i := range 1000 {
+		id := fmt.Sprint("c", i)
+		l.Event(event.Event{Time: start, Body: event.Assistant{Text: text, Calls: []event.Call{{ID: id, Tool: "read", Input: json.RawMessage(`{"path":"a"}`)}}}})
+		l.Event(event.Event{Time: start, Body: event.ToolEnd{ID: id, Tool: "read", Output: text, Decision: &event.Decision{Tool: "read", Verdict: event.Allow}}})
+	}
+	l.Close()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ses, err := Load(l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := ses.History()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := int(after.HeapAlloc-before.HeapAlloc) >> 10
+	if len(h) < 2000 {
+		t.Errorf("got %d messages, want 2,000", len(h))
+	}
+	if held > 20<<10 {
+		t.Errorf("got %d KiB held, want at most 20 MiB of the 80 that a run may have", held)
+	}
+	info, _ := os.Stat(l.Path())
+	t.Logf("%d messages, %d KiB on disk, %d KiB held", len(h), info.Size()>>10, held)
+	runtime.KeepAlive(ses)
+}
+
+func BenchmarkEvent(b *testing.B) {
+	s := At(b.TempDir(), "/w")
+	l, err := s.Create(meta(id1), start)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	e := event.Event{Time: start, Body: event.ToolEnd{ID: "c", Tool: "read", Output: strings.Repeat("word ", 400), Decision: &event.Decision{Tool: "read", Verdict: event.Allow}}}
+	for b.Loop() {
+		l.Event(e)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"larva.dev/larva/internal/replace"
 )
 
 const (
@@ -35,15 +33,7 @@ func (l *Log) KeepRaw(callID string, data []byte) error {
 	if full {
 		return errRawFull
 	}
-	dir := l.store.raws(l.id)
-	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return cannotWrite(dir, err)
-	}
-	path := filepath.Join(dir, rawName(callID))
-	if err := replace.File(path, data, fileMode, nil); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
+	return writeWhole(filepath.Join(l.store.raws(l.id), rawName(callID)), data)
 }
 
 // Raw gives what KeepRaw kept.

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"larva.dev/larva/internal/replace"
 )
 
 // The kinds of thing that a path may be.
@@ -116,25 +114,7 @@ func (b blobs) put(sum string, data []byte) error {
 	if info, err := os.Lstat(b.path(sum)); err == nil && info.Size() == int64(len(data)) {
 		return nil
 	}
-	if err := os.MkdirAll(b.dir, dirMode); err != nil {
-		return cannotWrite(b.dir, err)
-	}
-	f, err := os.CreateTemp(b.dir, ".new-")
-	if err != nil {
-		return cannotWrite(b.dir, err)
-	}
-	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), b.path(sum))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return cannotWrite(b.path(sum), err)
-	}
-	return nil
+	return writeWhole(b.path(sum), data)
 }
 
 // get reads a content and proves it.
@@ -149,12 +129,27 @@ func (b blobs) get(want string) ([]byte, error) {
 	return data, nil
 }
 
-// writeWhole is a file in one step.
+// writeWhole writes a file in one step that outlives this process, killed or
+// not. It is not flushed to the disk: that would cost each command more than
+// the command, and what it is for is gone with the machine's power.
 func writeWhole(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return cannotWrite(path, err)
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return cannotWrite(dir, err)
 	}
-	if err := replace.File(path, data, fileMode, nil); err != nil {
+	f, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return cannotWrite(dir, err)
+	}
+	_, err = f.Write(data)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
 		return cannotWrite(path, err)
 	}
 	return nil
