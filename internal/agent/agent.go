@@ -66,7 +66,8 @@ type Loop struct {
 	// then cost is null. nil: Price is that of Model, others have none.
 	PriceOf func(model string) *profile.Price
 	Price   *profile.Price
-	// ContextWindow of the model in tokens, 0: unknown.
+	// ContextWindow of the model in tokens, 0: unknown, then 128,000 is reckoned
+	// with.
 	ContextWindow int
 	// Compaction says how a conversation that fills the window is shortened.
 	Compaction Compaction
@@ -123,6 +124,7 @@ type Loop struct {
 	halted  *halt
 	bill    bill
 	queued  []string // notes for the model, see Note
+	rawLost bool     // KeepRaw has failed and that was told
 }
 
 func (l *Loop) now() time.Time {

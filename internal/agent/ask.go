@@ -29,7 +29,7 @@ func (l *Loop) ask(ctx context.Context, j *Judged) {
 		return
 	}
 	l.emit(event.Permission{ID: q.ID, Decision: q.Decision})
-	l.notify(ctx, "Permission is needed to use "+q.Decision.Tool+".")
+	l.Alert(ctx, "Permission is needed to use "+q.Decision.Tool+".")
 	a := l.Ask(ctx, q)
 	if ctx.Err() != nil {
 		a = event.Answer{}
@@ -79,8 +79,9 @@ func (l *Loop) autoAnswers(ctx context.Context, j *Judged) bool {
 	return true
 }
 
-// notify tells the Notify points that a person may have to come back.
-func (l *Loop) notify(ctx context.Context, message string) {
+// Alert tells the Notify points that a person may have to come back: a question
+// is waiting, say.
+func (l *Loop) Alert(ctx context.Context, message string) {
 	for _, f := range l.Points.Notify {
 		f(ctx, message)
 	}

@@ -49,11 +49,18 @@ func (l *Loop) keepRaw(id string, data []byte) bool {
 	if _, ok := l.Tools.Get(rawTool); !ok {
 		return false
 	}
-	if err := l.KeepRaw(id, data); err != nil {
-		l.Notice("raw_not_kept", fmt.Sprintf("the whole output of %s could not be kept: %v", id, err))
-		return false
+	err := l.KeepRaw(id, data)
+	if err == nil {
+		return true
 	}
-	return true
+	l.out.Lock()
+	told := l.rawLost
+	l.rawLost = true
+	l.out.Unlock()
+	if !told { // what fails once goes on failing
+		l.Notice("raw_not_kept", fmt.Sprintf("whole outputs are not kept from here on: %v", err))
+	}
+	return false
 }
 
 // room is how many bytes of the call's result the model reads.

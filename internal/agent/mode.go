@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/frame"
 	"larva.dev/larva/internal/permission"
 )
@@ -32,6 +33,7 @@ func (l *Loop) SetMode(mode string) {
 	l.Policy = &p
 	l.out.Lock()
 	l.Mode = mode
+	l.emitLocked(event.Notice{Code: "mode", Text: "the mode is " + mode + " now"})
 	l.out.Unlock()
 	switch {
 	case was == permission.Plan:

@@ -88,7 +88,7 @@ func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
 // never changed.
 func (l *Loop) newRun() *run {
 	l.out.Lock()
-	l.denials, l.notices, l.halted, l.bill = nil, nil, nil, bill{}
+	l.denials, l.notices, l.halted, l.bill, l.rawLost = nil, nil, nil, bill{}, false
 	l.out.Unlock()
 	r := &run{Loop: l, began: l.now(), system: l.System, ids: map[string]bool{}}
 	if l.AnswerSchema != nil {
@@ -270,7 +270,7 @@ func (r *run) circling(ctx context.Context) end {
 	if !watched || !r.told {
 		text := fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow)
 		r.Notice("loop", text)
-		r.notify(ctx, text)
+		r.Alert(ctx, text)
 	}
 	r.told = true
 	if watched {

@@ -52,7 +52,7 @@ func (l *Loop) spend(m model.Model, a *model.Answer, main bool) {
 		b.context = int(tokens(a.Usage))
 	}
 	l.emitLocked(event.Spent{Model: name, Turn: a.Usage, Total: b.usage, CostUSD: l.costLocked(),
-		ContextTokens: b.context, ContextWindow: l.ContextWindow})
+		ContextTokens: b.context, ContextWindow: l.window()})
 }
 
 // costLocked is the run's cost in USD, nil where a part of it is unknown.

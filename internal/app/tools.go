@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/tool"
@@ -26,6 +28,11 @@ func (a *App) equip(s *stand) error {
 
 // connect lets the tools of a run reach its loop and its person.
 func (s *stand) connect(l *agent.Loop, in RunInput) {
-	s.line.Ask = in.AskUser
+	if in.AskUser != nil {
+		s.line.Ask = func(ctx context.Context, question string, options []string) (string, bool) {
+			l.Alert(ctx, "A question is waiting: "+question)
+			return in.AskUser(ctx, question, options)
+		}
+	}
 	s.line.Planning = func() bool { return l.CurrentMode() == permission.Plan }
 }
