@@ -80,10 +80,14 @@ type answer struct {
 	ctrlC          bool
 }
 
-// seeCtrlC tells Ctrl-C, which the form takes for Esc, from it.
+// seeCtrlC tells Ctrl-C, which the form takes for Esc, from it. Both end the
+// form in order, so that it wipes itself off the terminal.
 func (a *answer) seeCtrlC(_ tea.Model, msg tea.Msg) tea.Msg {
-	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+c" {
-		a.ctrlC = true
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		a.ctrlC = a.ctrlC || msg.String() == "ctrl+c"
+	case tea.InterruptMsg:
+		return tea.QuitMsg{}
 	}
 	return msg
 }

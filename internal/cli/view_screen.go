@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -71,18 +70,27 @@ func (s *scrollback) draw(lines, region []string) {
 	}
 }
 
-// erase goes to where the region begins and wipes all from there. A terminal
-// that has become narrower has broken the region's lines into several rows.
+// erase goes to where the region begins and wipes its rows, one by one: some
+// terminals take "all below" for "scroll all away" where that is the whole
+// screen. A terminal that has become narrower has broken the region's lines
+// into several rows.
 func (s *scrollback) erase(width int) string {
 	if len(s.region) == 0 {
 		return ""
 	}
-	up := 0
-	for _, w := range s.widths[:len(s.widths)-1] {
-		up += 1 + max(0, w-1)/max(width, 1)
+	up, below := 0, 0
+	for i, w := range s.widths {
+		rows := 1 + max(0, w-1)/max(width, 1)
+		if i == len(s.widths)-1 {
+			below = rows - 1
+			break
+		}
+		up += rows
 	}
-	if up == 0 {
-		return "\r\x1b[J"
+	if below > 0 { // the cursor stands in the first of the last line's rows
+		return "\r" + strings.Repeat("\x1b[1B", below) + wipe(up+below)
 	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
+	return "\r" + wipe(up)
 }
+
+func wipe(up int) string { return "\x1b[2K" + strings.Repeat("\x1b[1A\x1b[2K", up) }

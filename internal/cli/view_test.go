@@ -55,25 +55,25 @@ func TestViewBytes(t *testing.T) {
 	t.Parallel()
 	w := watchView(60, 20)
 	allowed := event.Decision{Tool: "bash", Verdict: event.Allow, Stage: event.StageSafeList}
-	const up1, up2 = "\r\x1b[1A\x1b[J", "\r\x1b[2A\x1b[J"
+	const here, up1, up2 = "\r\x1b[2K", "\r\x1b[2K\x1b[1A\x1b[2K", "\r\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K"
 	for i, step := range []struct{ got, want string }{
 		{w.say(opened), "— rev (default) · x/m · mode plan\nx/m · mode plan · 0s\r"},
 		{w.say(event.TextDelta{Text: "One **two"}), ""},
-		{w.wait(time.Second), "\r\x1b[JOne **two\nx/m · mode plan · 1s\r"},
+		{w.wait(time.Second), here + "One **two\nx/m · mode plan · 1s\r"},
 		{w.say(event.TextDelta{Text: "** three\n\nFo"}), ""},
 		{w.wait(time.Second), up1 + "One two three\n\nFo\nx/m · mode plan · 2s\r"},
 		{w.say(event.Assistant{}), up2 + "\nFo\nx/m · mode plan · 2s\r"},
-		{w.say(event.ToolStart{ID: "1", Tool: "bash", Input: json.RawMessage(`{"command":"ls"}`)}), "\r\x1b[J⠹ bash ls\nx/m · mode plan · 2s\r"},
+		{w.say(event.ToolStart{ID: "1", Tool: "bash", Input: json.RawMessage(`{"command":"ls"}`)}), here + "⠹ bash ls\nx/m · mode plan · 2s\r"},
 		{w.wait(time.Second), up1 + "⠸ bash ls · 1s\nx/m · mode plan · 3s\r"},
 		{w.say(event.ToolEnd{ID: "1", Tool: "bash", Decision: &allowed, MS: 1000, Bytes: 1234}),
 			up1 + "✓ bash ls · 1s · 1.2 kB · allowed (safe-list)\nx/m · mode plan · 3s\r"},
 		{w.say(event.Spent{ContextTokens: 2500, ContextWindow: 10_000, CostUSD: new(0.5)}),
-			"\r\x1b[Jturn 1 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
-		{w.say(event.Spent{ContextTokens: 2500, ContextWindow: 10_000, CostUSD: new(0.5)}), "\r\x1b[Jturn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
+			here + "turn 1 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
+		{w.say(event.Spent{ContextTokens: 2500, ContextWindow: 10_000, CostUSD: new(0.5)}), here + "turn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
 		{w.say(event.Hook{Event: "PreToolUse", Name: "check.sh", Exit: 2, Effect: "deny", MS: 12}, event.Compacted{Before: 90_000, After: 800}),
-			"\r\x1b[Jhook PreToolUse check.sh · deny · exit 2 · 12ms\nturn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r" +
-				"\r\x1b[Jthe conversation was summed up: 90.0k tokens became 800\nturn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
-		{w.say(event.Result{StopReason: event.StopEndTurn, Turns: 2}), "\r\x1b[J— end_turn · 2 turns · 0 tokens in, 0 out · 0s\n"},
+			here + "hook PreToolUse check.sh · deny · exit 2 · 12ms\nturn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r" +
+				here + "the conversation was summed up: 90.0k tokens became 800\nturn 2 · $0.5000 · context 25% (2.5k of 10.0k) · 3s\r"},
+		{w.say(event.Result{StopReason: event.StopEndTurn, Turns: 2}), here + "— end_turn · 2 turns · 0 tokens in, 0 out · 0s\n"},
 		{func() string { w.out.Reset(); _ = w.Close(); _ = w.Close(); return w.out.String() }(), ""},
 	} {
 		if step.got != step.want {
@@ -87,15 +87,15 @@ func TestViewBytes(t *testing.T) {
 func TestViewAfterAResize(t *testing.T) {
 	t.Parallel()
 	w := watchView(60, 20)
-	w.say(opened, event.TextDelta{Text: strings.Repeat("word ", 11)})
+	w.say(opened, event.TextDelta{Text: strings.Repeat("word ", 11)}) // 54 columns, then the status line
 	w.wait(time.Second)
 	w.width = 30
-	if got := w.wait(0); !strings.HasPrefix(got, "\r\x1b[2A\x1b[J") {
-		t.Errorf("got %q, want two rows up", got)
+	if got, want := w.wait(0), "\r"+wipe(2)+"word"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q and so on", got, want)
 	}
-	w.width = 10 // no room for a region any more
-	if got, want := w.wait(0), "\r\x1b[3A\x1b[J"; !strings.HasPrefix(got, "\r\x1b[") || strings.Contains(got, "word") {
-		t.Errorf("got %q, want nothing but %q or so", got, want)
+	w.width = 10 // no room for a region any more, and the status line takes two rows
+	if got, want := w.wait(0), "\r\x1b[1B"+wipe(7); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestViewPauses(t *testing.T) {
 	w.say(opened, event.ToolStart{ID: "1", Tool: "read", Input: json.RawMessage(`{"path":"a"}`)})
 	w.out.Reset()
 	w.pause()
-	if got, want := w.out.String(), "\r\x1b[1A\x1b[J"; got != want {
+	if got, want := w.out.String(), "\r"+wipe(1); got != want {
 		t.Errorf("at the question: got %q, want %q", got, want)
 	}
 	if got := w.say(event.Notice{Text: "x"}) + w.wait(time.Hour); got != "" {
@@ -197,7 +197,7 @@ func TestViewInterrupted(t *testing.T) {
 	w.say(opened)
 	w.out.Reset()
 	w.interrupt()
-	want := "\r\x1b[Jinterrupted: ending what runs (Ctrl-C again ends at once)\n"
+	want := "\r" + wipe(0) + "interrupted: ending what runs (Ctrl-C again ends at once)\n"
 	if got := w.out.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -268,7 +268,7 @@ func withoutOurs(s string) string {
 			for end < len(s) && (s[end] == ';' || s[end] >= '0' && s[end] <= '9') {
 				end++
 			}
-			if end < len(s) && (s[end] == 'm' || s[end] == 'A' || s[end] == 'J' && end == i+2) {
+			if end < len(s) && strings.IndexByte("mABK", s[end]) >= 0 {
 				i = end
 				continue
 			}
