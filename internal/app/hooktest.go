@@ -99,7 +99,6 @@ type HookRun struct {
 	Effect string          `json:"effect"`
 	Reason string          `json:"reason"`
 	Faults []string        `json:"faults"`
-	MS     int64           `json:"ms"`
 }
 
 // HookSkipped is one that was not, and why.
@@ -231,7 +230,7 @@ func sampleOf(in HookInput) (hook.Sample, error) {
 }
 
 func runOf(o hook.Outcome) HookRun {
-	out := HookRun{Name: o.Hook.Name, Source: o.Hook.Origin, Stdout: o.Stdout, Stderr: o.Stderr, Effect: o.Effect(), Faults: o.Says.Faults, MS: o.Took.Milliseconds()}
+	out := HookRun{Name: o.Hook.Name, Source: o.Hook.Origin, Stdout: o.Stdout, Stderr: o.Stderr, Effect: o.Effect(), Faults: o.Says.Faults}
 	if o.Exit >= 0 {
 		out.Exit = &o.Exit
 	}
