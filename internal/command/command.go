@@ -55,6 +55,9 @@ type Segment struct {
 	// Dynamic says why the command cannot be known before it runs, "" where
 	// it can.
 	Dynamic string
+	// Unread says that it runs text as shell commands, and that text is not
+	// known: no rule that forbids commands can be held against it.
+	Unread bool
 	// Guesses are more argument lists that the command may turn out to be. A
 	// rule that forbids is asked about each; a rule that allows never is.
 	Guesses [][]string

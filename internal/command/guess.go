@@ -13,9 +13,18 @@ const maxGuesses = 48
 // guesses lists what a command may turn out to be, beside argv itself: each
 // level of wrappers, and both with variables replaced by the only value that
 // the line gives them (nothing, where it gives none). For rules that forbid.
-func (w *walker) guesses(words, argv []Word) [][]string {
+// s holds its redirects and may be nil. full says that there may be more.
+func (w *walker) guesses(words, argv []Word, assigns []Assign, s *syntax.Stmt) (out [][]string, full bool) {
 	g := &guesser{depth: w.depth, fuel: w.fuel, seen: map[string]bool{key(values(argv)): true}}
 	g.levels(words, 0)
+	if in := inputOf(s); in != "" && readsText(values(argv)) {
+		g.code(in)
+	}
+	for _, a := range assigns {
+		if a.Value.Static && runsText(a.Name) {
+			g.parse(a.Value.Value)
+		}
+	}
 	if slices.ContainsFunc(words, func(x Word) bool { return !x.Static }) {
 		var out []Word
 		for _, x := range words {
@@ -27,7 +36,7 @@ func (w *walker) guesses(words, argv []Word) [][]string {
 			g.levels(out, 0)
 		}
 	}
-	return g.out
+	return g.out, g.short || len(g.out) >= maxGuesses
 }
 
 type guesser struct {
@@ -35,7 +44,11 @@ type guesser struct {
 	fuel  *int
 	seen  map[string]bool
 	out   [][]string
+	short bool // something was not looked into
 }
+
+// parseCost bounds the scripts that are guessed at in one line to some hundred.
+const parseCost = 256
 
 // values are the words' values, as written where they are not known.
 func values(words []Word) []string {
@@ -65,6 +78,7 @@ func (g *guesser) levels(words []Word, depth int) {
 	for len(words) > 0 && depth < maxScripts {
 		g.add(values(words))
 		g.hidden(values(words))
+		g.reach(values(words))
 		p := peel(words, nil)
 		if p == nil {
 			return
@@ -125,9 +139,15 @@ func (g *guesser) hidden(v []string) {
 
 // parse adds the commands of a script.
 func (g *guesser) parse(script string) {
-	if g.depth >= 3 || !spend(g.fuel, script) {
+	if strings.TrimSpace(script) == "" {
 		return
 	}
+	// Each script costs more than its bytes: many small ones add up.
+	if g.depth >= 3 || !spend(g.fuel, script) || g.fuel != nil && *g.fuel < parseCost {
+		g.short = true
+		return
+	}
+	*g.fuel -= parseCost
 	l, err := parse(script, g.depth+1, g.fuel)
 	if err != nil {
 		return
@@ -209,6 +229,11 @@ func guessSubst(c *syntax.CmdSubst) string {
 // echoed is what an echo or printf of static words prints.
 func echoed(s *syntax.Stmt) (string, bool) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
+	if ok && len(c.Args) == 1 && len(s.Redirs) == 1 {
+		name, _ := literalWord(c.Args[0])
+		in := inputOf(s)
+		return in, base(name) == "cat" && in != ""
+	}
 	if !ok || len(s.Redirs) > 0 || len(c.Args) < 2 {
 		return "", false
 	}

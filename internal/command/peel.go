@@ -20,6 +20,7 @@ type peeled struct {
 	lost      bool
 	opaque    bool
 	dynamic   string
+	file      bool // what it runs is a file, as any program is
 }
 
 // options says which options of a wrapper take a value, and how many operands

@@ -29,7 +29,8 @@ func peel(argv []Word, s *syntax.Stmt) *peeled {
 	case name == "eval":
 		return peelEval(argv)
 	case name == "." || name == "source":
-		return &peeled{label: name, script: &Word{}, sameShell: true, dynamic: "runs a file as part of this shell"}
+		return &peeled{label: name, script: &Word{}, sameShell: true, dynamic: "runs a file as part of this shell",
+			file: len(argv) > 1 && argv[1].Static}
 	case name == "trap" && len(argv) > 2 && argv[1].Value != "-" && argv[1].Value != "":
 		return &peeled{label: name, script: &argv[1], sameShell: true, dynamic: "sets a script that runs later"}
 	case name == "alias" && len(argv) > 1:

@@ -27,6 +27,7 @@ func (w *walker) call(c *syntax.CallExpr, s *syntax.Stmt, in dirs) result {
 	case len(c.Args) > 0: // a brace expansion into nothing cannot be
 		w.err = fmt.Errorf("shell line: an empty command")
 	case len(seg.Redirects) > 0 || len(seg.Assigns) > 0:
+		w.guess(&seg, nil, nil)
 		w.emit(seg, in)
 	}
 	for _, a := range c.Assigns {
@@ -93,6 +94,7 @@ func (w *walker) declare(d *syntax.DeclClause, s *syntax.Stmt, in dirs) {
 	if len(seg.Assigns) == 0 {
 		seg.Argv, seg.Outer = words, words
 	}
+	w.guess(&seg, seg.Outer, nil)
 	w.emit(seg, in)
 	w.nested(d, in)
 	w.nestedRedirs(s.Redirs, in)
@@ -146,6 +148,7 @@ func (w *walker) simple(words []Word, seg Segment, s *syntax.Stmt, in dirs) resu
 		if seg.Dynamic == "" {
 			seg.Dynamic = w.unsure(argv[0], seg.Wrappers)
 		}
+		seg.Unread = seg.Unread || !argv[0].guessed()
 		p := peel(argv, s)
 		if p == nil {
 			break
@@ -183,16 +186,24 @@ func (w *walker) simple(words []Word, seg Segment, s *syntax.Stmt, in dirs) resu
 		seg.Dynamic = unsure
 	}
 	seg.Argv, seg.Outer = argv, words
-	seg.Guesses = w.guesses(words, argv)
+	w.guess(&seg, words, s)
 	w.emit(seg, here)
 	return w.move(argv, seg, in)
+}
+
+// guess fills in what a segment may turn out to be. More than is kept is as
+// good as unread.
+func (w *walker) guess(seg *Segment, words []Word, s *syntax.Stmt) {
+	full := false
+	seg.Guesses, full = w.guesses(words, seg.Argv, seg.Assigns, s)
+	seg.Unread = seg.Unread || full
 }
 
 // keep emits a command that runs others beside its own work, and those.
 func (w *walker) keep(argv []Word, p *peeled, seg Segment, s *syntax.Stmt, in dirs) {
 	own := seg
 	own.Argv = argv
-	own.Guesses = w.guesses(seg.Outer, argv)
+	w.guess(&own, seg.Outer, s)
 	w.emit(own, in)
 	for _, inner := range p.each {
 		sub := Segment{Text: text(inner), Outer: seg.Outer, Assigns: seg.Assigns, Opaque: seg.Opaque,
@@ -212,7 +223,8 @@ func (w *walker) script(text Word, p *peeled, argv []Word, seg Segment, in, here
 			seg.Dynamic = why
 		}
 		seg.Argv = argv
-		seg.Guesses = w.guesses(seg.Outer, argv)
+		seg.Unread = !p.file
+		w.guess(&seg, seg.Outer, nil)
 		w.emit(seg, here)
 		if p.sameShell {
 			return same(union(in, dirs{{Unknown: true}}))

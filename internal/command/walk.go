@@ -270,6 +270,11 @@ func (w *walker) fed(x *syntax.Stmt, from int) {
 	}
 	for i := from; i < len(w.out.Segments); i++ {
 		s := &w.out.Segments[i]
+		if readsText(values(s.Argv)) {
+			g := &guesser{depth: w.depth, fuel: w.fuel, seen: map[string]bool{}, out: s.Guesses}
+			g.code(text)
+			s.Guesses, s.Unread = g.out, s.Unread || g.short || len(g.out) >= maxGuesses
+		}
 		if !slices.Contains(s.Wrappers, "xargs") || len(s.Guesses) >= maxGuesses {
 			continue
 		}

@@ -94,6 +94,16 @@ func (w Word) Guesses() []string {
 	return w.fields()
 }
 
+// guessed says that the word is known, or surely becomes one of its guesses.
+func (w Word) guessed() bool {
+	for _, p := range w.parts {
+		if p.kind == unknown && p.guess == "" {
+			return false
+		}
+	}
+	return true
+}
+
 // Name is the word's value as a command or flag: "" unless static.
 func (w Word) Name() string {
 	if w.Static {

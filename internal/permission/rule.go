@@ -24,6 +24,8 @@ type list struct {
 	files  []*rule            // rules of file tools
 	// onShell are shell and files in order: what may restrict any command.
 	onShell []*rule
+	// patterns says that some of them speak of certain commands only.
+	patterns bool
 }
 
 // kind is what a rule's pattern is matched against.
@@ -101,6 +103,7 @@ func (l *list) add(r *rule) {
 	if r.tool != "bash" {
 		return
 	}
+	l.patterns = l.patterns || r.kind == shell
 	if r.command == nil || r.command.first == "" {
 		l.shell = append(l.shell, r)
 		l.onShell = append(l.onShell, r)

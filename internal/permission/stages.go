@@ -188,6 +188,9 @@ func (p *Policy) questions(u *unit, hook HookSays) []finding {
 	if u.broken != "" {
 		add(event.StageDefault, nil, "%s", p.whyDefault(u))
 	}
+	if u.seg != nil && u.seg.Unread && p.Rules != nil && (p.Rules.deny.patterns || p.Rules.ask.patterns) {
+		add(event.StageDefault, nil, "%s runs commands that are not known before it runs, so rules that forbid commands cannot be held against them", quote(u.text))
+	}
 	if p.Mode == Plan && u.call.Tool == "exit_plan_mode" {
 		add(event.StagePlanExit, nil, "leaving plan mode is for a person to decide")
 	}
