@@ -142,3 +142,23 @@ func answered(written, calls []Block, next Message) Message {
 	out.Blocks = append(out.Blocks, withoutResults(next).Blocks...)
 	return out
 }
+
+// Forget gives the messages without the opaque blocks of the first n: a
+// service that no longer takes them back, since they are bound to a
+// conversation that was changed, takes the rest. The input is not changed.
+func Forget(messages []Message, n int) []Message {
+	if n <= 0 {
+		return messages
+	}
+	out := append([]Message(nil), messages...)
+	for i := range out[:min(n, len(out))] {
+		var blocks []Block
+		for _, b := range out[i].Blocks {
+			if b.Raw == nil {
+				blocks = append(blocks, b)
+			}
+		}
+		out[i].Blocks = blocks
+	}
+	return out
+}

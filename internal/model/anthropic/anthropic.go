@@ -67,9 +67,7 @@ type client struct {
 	service sdk.MessageService
 	extras  *wire.Extras
 	clash   sync.Once
-
-	mu     sync.Mutex
-	forget int // messages whose thoughts the service no longer takes
+	forget  wire.Forgetting
 }
 
 // Name implements model.Model.
@@ -112,8 +110,7 @@ const interleavedBeta = "interleaved-thinking-2025-05-14"
 // open sends the request, again without what the service refuses to be told.
 func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder, *http.Response, error) {
 	for {
-		forget := c.forgotten(len(req.Messages))
-		e, err := encode(c.o, c.extras, req, forget)
+		e, err := encode(c.o, c.extras, req, c.forget.In(len(req.Messages)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -127,7 +124,7 @@ func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder
 		}
 		stream := c.service.NewStreaming(ctx, param.Override[sdk.MessageNewParams](e.body), opts...)
 		if err := stream.Err(); err != nil {
-			if ctx.Err() == nil && (c.learn(err, e.own, forget, len(req.Messages)) || c.extras.Learn(err, e.extra)) {
+			if ctx.Err() == nil && (c.learn(err, e.own, len(req.Messages)) || c.extras.Learn(err, e.extra)) {
 				continue
 			}
 			return nil, nil, err
@@ -139,31 +136,20 @@ func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder
 	}
 }
 
-// forgotten is how many of the messages go without their thoughts. Fewer
-// messages than were forgotten are another conversation.
-func (c *client) forgotten(messages int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if messages < c.forget {
-		c.forget = 0
-	}
-	return c.forget
-}
-
 // learn reads a refusal of thoughts that were sent back: they are bound to the
 // conversation in which they were had, and that may have been shortened since.
-func (c *client) learn(err error, own, forget, messages int) bool {
+func (c *client) learn(err error, own, messages int) bool {
 	var s *wire.StatusError
-	if own == 0 || messages <= forget || !errors.As(err, &s) || s.Status != 400 {
+	if own == 0 || !errors.As(err, &s) || s.Status != 400 {
 		return false
 	}
 	body := strings.ToLower(string(s.Body))
 	if !strings.Contains(body, "thinking") || !strings.Contains(body, "signature") && !strings.Contains(body, "messages.") {
 		return false
 	}
-	c.mu.Lock()
-	c.forget = messages
-	c.mu.Unlock()
+	if !c.forget.Forget(messages) {
+		return false
+	}
 	if c.o.Told != nil {
 		c.o.Told("does not take its earlier thoughts back: they are left out")
 	}

@@ -115,12 +115,7 @@ func mark(list []message, cache *cacheControl) {
 }
 
 func (e *encoded) messages(provider string, req model.Request, forget int) []message {
-	// What is forgotten is counted in messages as the loop has them.
-	in := req.Messages
-	if forget > 0 {
-		in = append(without(in[:min(forget, len(in))]), in[min(forget, len(in)):]...)
-	}
-	repaired := model.Repair(in)
+	repaired := model.Repair(model.Forget(req.Messages, forget))
 	out := make([]message, 0, len(repaired))
 	for i, m := range repaired {
 		last := i == len(repaired)-1
@@ -145,20 +140,6 @@ func (e *encoded) messages(provider string, req model.Request, forget int) []mes
 			msg.Content = []any{&block{Type: "text", Text: "(empty)"}}
 		}
 		out = append(out, msg)
-	}
-	return out
-}
-
-// without gives the messages with no provider's blocks.
-func without(in []model.Message) []model.Message {
-	out := make([]model.Message, len(in))
-	for i, m := range in {
-		out[i].Role = m.Role
-		for _, b := range m.Blocks {
-			if b.Raw == nil {
-				out[i].Blocks = append(out[i].Blocks, b)
-			}
-		}
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func (e *encoded) think(o Options, x *wire.Extras, req model.Request, list []mes
 			break
 		}
 		own["thinking"] = map[string]any{"type": "enabled", "budget_tokens": budget}
-		e.extra = append(e.extra, wire.Extra{Field: "thinking", Effort: asked})
+		e.extra = append(e.extra, wire.Extra{Field: "thinking", Signs: []string{"thinking"}, Effort: asked})
 		e.interleaved = true
 		room += budget
 	}
@@ -117,7 +117,7 @@ func (e *encoded) adaptive(x *wire.Extras, req model.Request, effort string, own
 		how["display"] = "summarized" // else thoughts, and words between calls, come empty
 	}
 	own["thinking"] = how
-	e.extra = append(e.extra, wire.Extra{Field: "thinking"})
+	e.extra = append(e.extra, wire.Extra{Field: "thinking", Signs: []string{"thinking"}})
 	return true
 }
 

@@ -14,7 +14,9 @@ type raw = map[string]json.RawMessage
 const maxID = 64
 
 // encode writes the request and names the fields that a service may refuse.
-func encode(o Options, x *wire.Extras, req model.Request) (json.RawMessage, []wire.Extra, error) {
+// Opaque items of the first forget messages are left out.
+func encode(o Options, x *wire.Extras, req model.Request, forget int) (json.RawMessage, []wire.Extra, error) {
+	req.Messages = model.Forget(req.Messages, forget)
 	own := map[string]any{
 		"model":  req.Model,
 		"stream": true,
@@ -62,9 +64,9 @@ func extras(o Options, x *wire.Extras, req model.Request, own map[string]any) []
 	if !reasons(req.Model) {
 		return sent
 	}
-	add(wire.Extra{Field: "include", Signs: []string{"encrypted content", "encrypted_content"}}, []string{"reasoning.encrypted_content"})
+	add(wire.Extra{Field: "include", Signs: []string{"encrypted content is not supported"}}, []string{"reasoning.encrypted_content"})
 	reasoning := map[string]string{"summary": "auto"}
-	if !add(wire.Extra{Field: "reasoning", Signs: []string{"summary"}}, reasoning) {
+	if !add(wire.Extra{Field: "reasoning", Signs: []string{"reasoning.summary"}}, reasoning) {
 		return sent
 	}
 	// Looked for first: an error about the effort names reasoning too.

@@ -8,6 +8,7 @@ package responses
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -62,6 +63,7 @@ type client struct {
 	o       Options
 	service sdk.ResponseService
 	extras  *wire.Extras
+	forget  wire.Forgetting
 }
 
 // Name implements model.Model.
@@ -98,14 +100,14 @@ func (c *client) Ask(ctx context.Context, req model.Request, on func(model.Delta
 // open sends the request, again without what the service refuses to be told.
 func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder, *http.Response, error) {
 	for {
-		body, sent, err := encode(c.o, c.extras, req)
+		body, sent, err := encode(c.o, c.extras, req, c.forget.In(len(req.Messages)))
 		if err != nil {
 			return nil, nil, err
 		}
 		var res *http.Response
 		stream := c.service.NewStreaming(ctx, param.Override[sdk.ResponseNewParams](body), option.WithResponseBodyInto(&res))
 		if err := stream.Err(); err != nil {
-			if ctx.Err() == nil && c.extras.Learn(err, sent) {
+			if ctx.Err() == nil && (c.learn(err, len(req.Messages)) || c.extras.Learn(err, sent)) {
 				continue
 			}
 			return nil, nil, err
@@ -115,4 +117,24 @@ func (c *client) open(ctx context.Context, req model.Request) (ssestream.Decoder
 		}
 		return nil, nil, &model.Error{Message: "the answer has no body"}
 	}
+}
+
+// learn reads a refusal of reasoning that was sent back: another account's, say,
+// in a session that is gone on with.
+func (c *client) learn(err error, messages int) bool {
+	var s *wire.StatusError
+	if !errors.As(err, &s) || s.Status != 400 {
+		return false
+	}
+	body := strings.ToLower(string(s.Body))
+	if !strings.Contains(body, "invalid_encrypted_content") && !(strings.Contains(body, "encrypted content") && strings.Contains(body, "could not be")) {
+		return false
+	}
+	if !c.forget.Forget(messages) {
+		return false
+	}
+	if c.o.Told != nil {
+		c.o.Told("does not take its earlier reasoning back: it is left out")
+	}
+	return true
 }

@@ -185,7 +185,7 @@ func TestRequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.o.Name, c.o.Model = "peer", "m"
-			got, _, err := encode(c.o, &wire.Extras{}, c.req)
+			got, _, err := encode(c.o, &wire.Extras{}, c.req, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,5 +311,38 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		if strings.Contains(strings.Join(v, " "), "from-env") {
 			t.Errorf("header %s is %v, want nothing of the environment", k, v)
 		}
+	}
+}
+
+// Reasoning that the service cannot read any more is left out, and only that.
+func TestReasoningThatIsRefused(t *testing.T) {
+	t.Parallel()
+	no := modeltest.Reply{Status: 400, Body: `{"error":{"message":"The encrypted content gAAA... could not be verified.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}`}
+	ok := modeltest.Reply{Body: sse(begin, end("end")[0])}
+	s := modeltest.Serve(t, no, ok, ok)
+	var told []string
+	m := New(Options{Name: "peer", Model: "m-1", BaseURL: s.URL, Told: func(text string) { told = append(told, text) }})
+	item := func(data string) model.Block {
+		return model.Block{Raw: &model.Raw{Provider: "peer", Model: "m-1", JSON: json.RawMessage(`{"type":"reasoning","encrypted_content":"` + data + `","summary":[]}`)}}
+	}
+	messages := append(hi(), model.Message{Role: model.Assistant, Blocks: []model.Block{item("old"), {Text: "t"}}}, user(model.Block{Text: "on"}))
+	for range 2 {
+		if _, err := m.Ask(t.Context(), model.Request{Messages: messages}, nil); err != nil {
+			t.Fatal(err)
+		}
+		messages = append(messages, model.Message{Role: model.Assistant, Blocks: []model.Block{item("new"), {Text: "t"}}}, user(model.Block{Text: "on"}))
+	}
+	for n, want := range []string{"old", "", "new"} {
+		for _, data := range []string{"old", "new"} {
+			if got := strings.Contains(string(s.Bytes(t, n)), `"encrypted_content":"`+data+`"`); got != (data == want) {
+				t.Errorf("request %d holds the reasoning %s: %v", n, data, got)
+			}
+		}
+		if _, asked := s.Body(t, n)["include"]; !asked {
+			t.Errorf("request %d does not ask for encrypted reasoning", n)
+		}
+	}
+	if len(told) != 1 {
+		t.Errorf("told %q, want one sentence", told)
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -60,7 +61,7 @@ func (x *Extras) Learn(err error, sent []Extra) bool {
 	}
 	body := strings.ToLower(string(s.Body))
 	for _, e := range sent {
-		if !names(body, append([]string{e.Field}, e.Signs...)) {
+		if !names(body, e.Field) && !slices.ContainsFunc(e.Signs, func(w string) bool { return strings.Contains(body, w) }) {
 			continue
 		}
 		x.leave(e)
@@ -69,13 +70,24 @@ func (x *Extras) Learn(err error, sent []Extra) bool {
 	return false
 }
 
-func names(body string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(body, w) {
+// names says whether an error is about field. Where the field is an English
+// word too ("include"), it has to stand in quotes or behind a colon.
+func names(body, field string) bool {
+	plain := !strings.ContainsAny(field, "_. ")
+	for at := 0; ; {
+		i := strings.Index(body[at:], field)
+		if i < 0 {
+			return false
+		}
+		before, after := body[:at+i], body[at+i+len(field):]
+		at += i + len(field)
+		if after != "" && (after[0] == '_' || after[0] >= 'a' && after[0] <= 'z') {
+			continue // a longer name
+		}
+		if !plain || strings.HasSuffix(before, ": ") || before != "" && strings.ContainsRune("'\"`", rune(before[len(before)-1])) {
 			return true
 		}
 	}
-	return false
 }
 
 func (x *Extras) leave(e Extra) {
