@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bring what the checks need and the machine lacks: git, ripgrep and Node from
-# the system's packages, cue and staticcheck as Go tools into .cache/bin.
+# Bring what the checks need and the machine lacks: git, ripgrep, tmux and Node
+# from the system's packages, cue and staticcheck as Go tools into .cache/bin.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,6 +8,7 @@ missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need git git
 need rg ripgrep
+need tmux tmux
 need node nodejs
 need npm npm
 need column bsdextrautils
