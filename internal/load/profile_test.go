@@ -82,7 +82,7 @@ config.toml:4:21: permissions.allow.1: must be tool or tool(pattern), got "b ("
 config.toml:6:13: limits.max_turns: must be an integer from 1 to 1000000, got 0
 config.toml:7:8: limits.time: must be a time like 90s, 30m or 1h30m, got "5x"
 config.toml:8:7: limits.usd: must be a number, got "5" (write it without quotes)
-config.toml:10:18: hooks.PreToolUse.0.hooks.0.type: must be one of "command", "prompt", got "comand" (did you mean "command"?)
+config.toml:10:18: hooks.PreToolUse.0.hooks.0.type: must be one of "command", "prompt", "http", got "comand" (did you mean "command"?)
 config.toml:11:12: providers.x.api: missing required field
 config.toml:12:12: providers.x.base_url: must be an http or https URL, got "ftp://x"
 `},
@@ -92,7 +92,7 @@ config.cue:3:33: permissions.allow.1: must be tool or tool(pattern), got "b ("
 config.cue:4:21: limits.max_turns: must be an integer from 1 to 1000000, got 0
 config.cue:4:30: limits.time: must be a time like 90s, 30m or 1h30m, got "5x"
 config.cue:4:41: limits.usd: must be a number, got "5" (write it without quotes)
-config.cue:5:37: hooks.PreToolUse.0.hooks.0.type: must be one of "command", "prompt", got "comand" (did you mean "command"?)
+config.cue:5:37: hooks.PreToolUse.0.hooks.0.type: must be one of "command", "prompt", "http", got "comand" (did you mean "command"?)
 config.cue:6:15: providers.x.api: missing required field
 config.cue:6:25: providers.x.base_url: must be an http or https URL, got "ftp://x"
 `},
