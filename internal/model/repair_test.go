@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larva.dev/larva/internal/tool"
 )
 
 // brief builds messages from a short form: "u:text", "a:text", and in one
@@ -185,4 +187,47 @@ func FuzzRepair(f *testing.F) {
 			t.Fatalf("a second repair changes something:\n%s", d)
 		}
 	})
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	raw := Block{Raw: &Raw{Provider: "p", JSON: []byte(`{}`)}}
+	in := []Message{
+		{Role: User, Blocks: []Block{{Text: "a"}}}, {Role: Assistant, Blocks: []Block{raw, {Text: "b"}}},
+		{Role: User, Blocks: []Block{{Text: "c"}}}, {Role: Assistant, Blocks: []Block{raw, {Text: "d"}}},
+	}
+	for n, want := range map[int]int{-1: 2, 0: 2, 1: 2, 2: 1, 3: 1, 4: 0, 9: 0} {
+		got := 0
+		for _, m := range Forget(in, n) {
+			for _, b := range m.Blocks {
+				if b.Raw != nil {
+					got++
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%d messages forgotten: %d opaque blocks are left, want %d", n, got, want)
+		}
+	}
+	if len(in[1].Blocks) != 2 {
+		t.Error("the input was changed")
+	}
+}
+
+// A picture says something, also where no word stands beside it.
+func TestRepairKeepsPictures(t *testing.T) {
+	t.Parallel()
+	got := Repair([]Message{{Role: User, Blocks: []Block{{Image: &tool.Image{MediaType: "image/png"}}}}})
+	if len(got) != 1 || len(got[0].Blocks) != 1 || got[0].Blocks[0].Image == nil {
+		t.Errorf("got %+v, want the picture", got)
+	}
+}
+
+func TestSafeName(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"": "unknown", "read": "read", "functions.read:0": "functions_read_0", "ä b": "__b", "a_name_longer_than_it": "a_name_longer_th"} {
+		if got := SafeName(in, 16); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
 }
