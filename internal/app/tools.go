@@ -15,7 +15,7 @@ import (
 func (a *App) equip(s *stand) error {
 	files := file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})
 	s.forget = files.Forget
-	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames(), Denied: s.policy.ReadDenied, Wall: s.wall})
+	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames(), Denied: s.policy.ReadDenied, Ruled: s.policy.ReadRuled, Wall: s.wall})
 	s.line = &talk.Line{}
 	s.tools = &tool.Registry{}
 	for _, tools := range [][]tool.Tool{files, s.shell.Tools(), talk.New(s.line)} {

@@ -179,9 +179,16 @@ func (p *Policy) ReadDenied(abs, real string) bool {
 	if (p.secret(abs) || real != "" && p.secret(real)) && !p.secretAllowed(pt) {
 		return true
 	}
+	return p.ReadRuled(abs, real)
+}
+
+// ReadRuled is ReadDenied by deny rules alone: what a person wrote, without
+// what is secret by its name.
+func (p *Policy) ReadRuled(abs, real string) bool {
 	if p.Rules == nil {
 		return false
 	}
+	pt := tool.Path{Given: abs, Abs: abs, Real: real}
 	for _, r := range p.Rules.deny.all {
 		if r.tool == "read" && r.covers(pt, true) {
 			return true

@@ -52,7 +52,9 @@ func deep(s *command.Segment, use capability.Use) *descent {
 		}
 		d.hidden = true
 	default:
-		return nil
+		if !d.copies(s, use, flags) && !d.history(s, use, flags) {
+			return nil
+		}
 	}
 	d.leaveOut(s.Argv)
 	return d
@@ -62,6 +64,8 @@ func deep(s *command.Segment, use capability.Use) *descent {
 type descent struct {
 	hidden    bool
 	tracked   bool     // only what git knows
+	kept      bool     // what git has kept of files: bound by rules alone
+	sources   bool     // the last operand is where it goes to
 	only, not []string // patterns on base names
 }
 
@@ -119,15 +123,19 @@ func (f *finder) below(s *command.Segment, use capability.Use) {
 	}
 	d := deep(s, use)
 	if d == nil {
+		d = f.passed(s, use)
+	}
+	if d == nil {
 		return
 	}
-	var dirs []string
-	for _, p := range f.paths {
-		if p.Segment == f.segment && !p.Unknown && !p.Write && !p.Redirect {
-			dirs = append(dirs, p.Real)
+	unseen := f.denied
+	if d.kept {
+		if unseen = f.ruled; unseen == nil {
+			return
 		}
 	}
-	if len(dirs) == 0 {
+	dirs := f.under(s, use, d)
+	if len(dirs) == 0 && !d.sources {
 		for _, at := range f.places(s) {
 			dirs = append(dirs, string(at))
 		}
@@ -157,7 +165,7 @@ func (f *finder) below(s *command.Segment, use capability.Use) {
 				}
 				return nil
 			}
-			if n++; e.Type().IsRegular() && f.denied(path, path) && known(path) {
+			if n++; e.Type().IsRegular() && unseen(path, path) && known(path) {
 				f.add(tool.Path{Given: f.rs.Rel(path), Abs: path, Real: path})
 			}
 			return nil

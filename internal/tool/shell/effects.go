@@ -28,18 +28,18 @@ const (
 // cd. Path.Segment is the index of the command in command.Parse's order. The
 // needs are those outside a sandbox; permission, which knows whether there is
 // one, judges each command anew.
-func Effects(rs *root.Set, line string) tool.Effects { return effects(rs, line, nil) }
+func Effects(rs *root.Set, line string) tool.Effects { return effects(rs, line, nil, nil) }
 
 // effects is Effects; denied says which files must stay unseen where a command
-// meets them on its way, nil for none.
-func effects(rs *root.Set, line string, denied func(abs, real string) bool) tool.Effects {
+// meets them on its way, ruled which of them by a rule, nil for none.
+func effects(rs *root.Set, line string, denied, ruled func(abs, real string) bool) tool.Effects {
 	eff := tool.Effects{Touches: true, Command: line}
 	l, err := command.Parse(line)
 	if err != nil {
 		eff.Needs = []capability.Need{{Family: "shell", Posture: capability.Destructive}}
 		return eff
 	}
-	f := &finder{rs: rs, denied: denied, seen: map[tool.Path]bool{}}
+	f := &finder{rs: rs, denied: denied, ruled: ruled, line: l, seen: map[tool.Path]bool{}}
 	eff.ReadOnly = true
 	for i := range l.Segments {
 		s := &l.Segments[i]
@@ -101,6 +101,8 @@ func args(words []command.Word) []capability.Arg {
 type finder struct {
 	rs      *root.Set
 	denied  func(abs, real string) bool
+	ruled   func(abs, real string) bool
+	line    *command.Line
 	segment int
 	paths   []tool.Path
 	seen    map[tool.Path]bool

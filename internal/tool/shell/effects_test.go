@@ -179,7 +179,7 @@ func TestEffectsBelow(t *testing.T) {
 		"git grep x": ".env sub/c.txt", "git grep --no-index x": ".env sub/c.txt", "diff -r . deep": ".env sub/c.txt", "ls -R": "", "find . -name x": "", "cat a.txt; rg x sub | head": "sub/c.txt",
 	} {
 		var got []string
-		for _, p := range effects(rs, line, denied).Paths {
+		for _, p := range effects(rs, line, denied, nil).Paths {
 			if denied(p.Abs, p.Real) {
 				got = append(got, rs.Rel(p.Real))
 			}

@@ -51,6 +51,9 @@ type Options struct {
 	// Denied says which files must stay unseen where a command that reads a
 	// whole tree meets them; nil: none.
 	Denied func(abs, real string) bool
+	// Ruled says which of them by a deny rule, and not by their name alone: only
+	// those stay unseen in what git has kept of tracked files. nil for none.
+	Ruled func(abs, real string) bool
 	// Wall encloses the commands; nil: none.
 	Wall *sandbox.Wall
 }
@@ -60,6 +63,7 @@ type Shell struct {
 	rs     *root.Set
 	env    []string // of every command
 	denied func(abs, real string) bool
+	ruled  func(abs, real string) bool
 	wall   *sandbox.Wall
 	// path is environ's, which bash itself is looked up in.
 	environ []string
@@ -83,7 +87,7 @@ type Shell struct {
 // New gives the bash tool of one run. environ is the run's environment, not
 // yet scrubbed.
 func New(rs *root.Set, environ []string, o Options) *Shell {
-	s := &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied, wall: o.Wall, mark: proc.NewMark(environ)}
+	s := &Shell{rs: rs, env: environment(rs, environ, o), environ: environ, denied: o.Denied, ruled: o.Ruled, wall: o.Wall, mark: proc.NewMark(environ)}
 	s.alive, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -122,7 +126,7 @@ func (in input) timeout() time.Duration {
 func (s *Shell) Effects(c tool.Call) tool.Effects {
 	var in input
 	_ = json.Unmarshal(c.Input, &in) // what does not fit is refused by Run
-	eff := effects(s.rs, in.Command, s.denied)
+	eff := effects(s.rs, in.Command, s.denied, s.ruled)
 	eff.Unwalled = in.unwalled()
 	eff.Saves, _ = s.saves(in.CheckpointPaths)
 	return eff
