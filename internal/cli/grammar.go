@@ -33,6 +33,9 @@ type grammar struct {
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
+
+	HelpVerb    helpCmd    `cmd:"" name:"help" group:"about" help:"Show the help of a command."`
+	VersionVerb versionCmd `cmd:"" name:"version" group:"about" help:"Show the version."`
 }
 
 const about = "Personas as code: write an agent once, see what it may do, and run it on a real repository, never with more power than you wrote."
@@ -47,6 +50,7 @@ func newKong(g *grammar) (*kong.Kong, error) {
 			{Key: "registry", Title: "Registry:"},
 			{Key: "run", Title: "Run:"},
 			{Key: "inspect", Title: "Inspect:"},
+			{Key: "about", Title: "About larva:"},
 		}),
 		kong.Exit(func(int) {}), // help and version end in errDone
 	)
