@@ -9,6 +9,7 @@ need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need git git
 need rg ripgrep
 need tmux tmux
+need bwrap bubblewrap
 need node nodejs
 need npm npm
 need column bsdextrautils

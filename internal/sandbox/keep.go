@@ -44,8 +44,11 @@ func (w *Wall) keep() (done func() (changed []string)) {
 	before, whole := remember(tops, writable)
 	return func() (changed []string) {
 		after, _ := remember(tops, writable)
-		aside := ""
+		aside, gone := "", ""
 		for _, path := range both(before, after) {
+			if within(gone, path) {
+				continue // it went with its directory
+			}
 			old, had := before[path]
 			now, has := after[path]
 			if had == has && (!has || same(old, now)) || !whole && !had {
@@ -53,6 +56,9 @@ func (w *Wall) keep() (done func() (changed []string)) {
 			}
 			if aside == "" {
 				aside = w.aside()
+			}
+			if !had {
+				gone = path
 			}
 			changed = append(changed, w.shown(path)+putBack(path, old, had, aside))
 		}
