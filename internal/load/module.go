@@ -42,7 +42,7 @@ func (ms *modules) close() {
 func (ms *modules) of(dir, fallback, base, shown string) (*module, *diag.Problem) {
 	abs := fallback
 	for d := dir; ; d = filepath.Dir(d) {
-		if fi, err := os.Stat(filepath.Join(d, "cue.mod")); err == nil && fi.IsDir() {
+		if isModule(d) {
 			abs = d
 			break
 		}
@@ -66,13 +66,25 @@ func (ms *modules) of(dir, fallback, base, shown string) (*module, *diag.Problem
 	return m, nil
 }
 
+// isModule says that a directory holds a cue.mod. An empty one is none: the
+// sandbox holds the name in place while a command runs, and after a run that
+// was killed.
+func isModule(dir string) bool {
+	name := filepath.Join(dir, "cue.mod")
+	if fi, err := os.Stat(name); err != nil || !fi.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(name)
+	return err != nil || len(entries) > 0
+}
+
 // readModFile takes the module's path and language version. What it depends
 // on is left out: larva never downloads, an import must lie in the tree.
 func (m *module) readModFile() {
 	const name = "cue.mod/module.cue"
 	data, p := m.read(name, maxCUE)
 	if p != nil {
-		if _, err := m.root.Stat("cue.mod"); err == nil {
+		if _, err := m.root.Stat("cue.mod"); err == nil && isModule(m.abs) {
 			m.mod = p
 		}
 		return
