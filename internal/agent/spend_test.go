@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"larva.dev/larva/internal/event"
@@ -112,5 +113,39 @@ func TestCompactionStopsAtTheBudget(t *testing.T) {
 	h.BudgetTokens = &tokens
 	if res := h.mustRun(t); res.StopReason != event.StopBudget || len(m.asked) != 1 {
 		t.Errorf("got %s after %d requests", res.StopReason, len(m.asked))
+	}
+}
+
+// Hooks that run on goroutines of their own ask beside the run, and beside
+// each other.
+func TestSideQuestionsFromManyGoroutines(t *testing.T) {
+	t.Parallel()
+	other := &fakeModel{name: "fake/two", turns: []turnFunc{says("yes")}}
+	h := newLoop(t, model1(says("", call("a", "read", `{}`)), says("end")), look())
+	h.PriceOf = prices
+	var asking sync.WaitGroup
+	h.Points.SessionStart = append(h.Points.SessionStart, func(ctx context.Context, _ string) Said {
+		for range 20 {
+			asking.Go(func() {
+				if _, err := h.Side(ctx, other, model.Request{}); err != nil {
+					t.Error(err)
+				}
+				h.Note("n")
+				h.CurrentMode()
+				h.Alert(ctx, "m")
+			})
+		}
+		return Said{}
+	})
+	h.Points.Stop = append(h.Points.Stop, func(context.Context, Stopping) Said { asking.Wait(); return Said{} })
+	if res := h.mustRun(t); res.Usage.InputTokens != 220 || !near(res.CostUSD, 20*0.006+2*60/1e6) {
+		t.Errorf("got %+v, %v", res.Usage, *res.CostUSD)
+	}
+	last := 0
+	for _, e := range h.events {
+		if e.Seq != last+1 {
+			t.Fatalf("event %d follows %d", e.Seq, last)
+		}
+		last = e.Seq
 	}
 }
