@@ -57,14 +57,14 @@ func isDir(path string) bool {
 
 // shared are directories in which every user of the machine writes. A command
 // gets its own, which lasts as long as the run.
-var shared = [...]string{"/tmp", "/var/tmp", "/dev/shm"}
+var shared = [...]string{"/tmp", "/var/tmp"}
 
 // surroundings are the mounts below which roots and guarded places are put:
 // own temp directories, no sockets of /run, and what PATH and HOME name where
 // it lies in there.
 func (w *Wall) surroundings(env []string) []string {
 	var out []string
-	for _, d := range shared[:2] {
+	for _, d := range shared {
 		if fi, err := os.Lstat(d); err == nil && fi.IsDir() {
 			out = append(out, "--bind", filepath.Join(w.dir, tmpDir), d)
 		}

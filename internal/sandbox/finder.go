@@ -163,7 +163,7 @@ func atHome(home string, denied func(abs, real string) bool) []string {
 		entries, _ := os.ReadDir(path)
 		open := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			p := filepath.Join(path, e.Name())
-			return strings.HasPrefix(name, ".docker/") == false && !denied(p, p)
+			return !strings.HasPrefix(name, ".docker/") && !denied(p, p)
 		})
 		if !open {
 			hide(path)

@@ -93,8 +93,12 @@ func bubblewrapWorks(ctx context.Context, m Machine) (Found, *reason) {
 		return Found{}, &reason{err.Error(), "install bubblewrap 0.8 or later"}
 	}
 	argv := append([]string{path}, hardening[:]...)
+	// A bwrap that is killed while it sets up leaves its first process waiting
+	// for good; the keeper ends that, should larva be killed just now.
+	var keeper proc.Keeper
+	defer keeper.Close()
 	r, err := proc.Run(ctx, proc.Command{Argv: append(argv, "--", path, "--version"), Dir: "/",
-		Env: proc.Env(m.Environ), MaxOutput: 4 << 10, Merge: true})
+		Env: proc.Env(m.Environ), MaxOutput: 4 << 10, Merge: true, Keeper: &keeper})
 	switch {
 	case err != nil:
 		return Found{}, &reason{err.Error(), "see whether bwrap --version runs"}

@@ -51,12 +51,11 @@ type Options struct {
 // Wall encloses the commands of one executor. nil is no wall. Its owner closes
 // it when no command runs any more.
 type Wall struct {
-	o    Options
-	kind string
-	bwrap,
-	helper string // what encloses: bubblewrap's path; larva's own for the rest
-	self []string
-	dir  string // ours alone, outside of every root or hidden in it; "" before the first command
+	o     Options
+	kind  string
+	bwrap string   // the program that encloses: bwrap, or sandbox-exec
+	self  []string // larva as a helper, see HelperVerb
+	dir   string   // ours alone, outside of every root or hidden in it; "" before the first command
 
 	mu      sync.Mutex
 	secrets *finder
