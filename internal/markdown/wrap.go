@@ -108,6 +108,10 @@ func fill(spans []span, width int, o Options) []string {
 			r.add(" ", w.space.look, 1)
 		}
 		for _, s := range w.spans {
+			if n := Width(s.text); r.width+n <= width { // nearly always
+				r.add(s.text, s.look, n)
+				continue
+			}
 			for g := displaywidth.StringGraphemes(s.text); g.Next(); {
 				cw := clusterWidth(g.Value(), g.Width())
 				if r.width > 0 && r.width+cw > width {
