@@ -223,10 +223,10 @@ func parseMCP(r *rule, written, pattern string, bad func(string, string, ...any)
 }
 
 // hostPattern reads *, x or *.x.
-func hostPattern(s string) (string, bool) {
-	s = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), ".")
+func hostPattern(raw string) (string, bool) {
+	s := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(raw)), ".")
 	if s == "*" {
-		return s, true
+		return s, strings.TrimSpace(raw) == "*" // *. is a slip, not any host
 	}
 	host := strings.TrimPrefix(s, "*.")
 	if host == "" {
