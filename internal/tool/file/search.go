@@ -127,4 +127,3 @@ func (r *rg) holding(ctx context.Context, dir, pattern string, batch []string) [
 	}
 	return out
 }
-
