@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 func edits(pairs ...string) []args {
@@ -432,4 +431,3 @@ func FuzzPicture(f *testing.F) {
 		}
 	})
 }
-
