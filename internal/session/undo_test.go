@@ -350,7 +350,7 @@ func TestLimits(t *testing.T) {
 	if code(err) != diag.UndoConflict || len(u.Conflicts()) != 1 || !strings.Contains(u.Conflicts()[0].Conflict, "larger than 2 MiB") {
 		t.Fatalf("got %+v, %v; want a conflict of big.dat", u, err)
 	}
-	if u, err = b.undo(0, true); err != nil {
+	if _, err = b.undo(0, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.tree()["a.txt"]; !strings.HasSuffix(got, "a\n") {
