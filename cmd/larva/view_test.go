@@ -84,7 +84,7 @@ func openPane(t *testing.T, width, height int, scenario, env, args string) *pane
 		t.Fatal(err)
 	}
 	linkProgram(t, self, filepath.Join(base, "larva"))
-	line := fmt.Sprintf("trap : INT; stty -a >before; %s ../larva run worker go %s; echo EXIT $?; stty -a >after; exec cat", env, args)
+	line := fmt.Sprintf("trap : INT; stty -a >before; %s ../larva run worker go %s; code=$?; stty -a >after; echo EXIT $code; exec cat", env, args)
 	cmd := p.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", p.dir, line)
 	cmd.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 	if out, err := cmd.CombinedOutput(); err != nil {
