@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -61,8 +62,28 @@ func (s *Store) Checkpoints(ctx context.Context, id string, o CheckOptions) (*Ch
 	}
 	if n := len(all); n > 0 {
 		c.last = all[n-1].n
+		all[n-1].sweep()
 	}
 	return c, c.settle(ctx)
+}
+
+// sweep removes what a write that a crash cut off has left beside its file.
+func (t *turn) sweep() {
+	for path, c := range t.changes {
+		if c.after != nil {
+			continue
+		}
+		dir, name := filepath.Split(path)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && tool.IsTemp(e.Name(), name) {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 func (c *Checkpoints) now() time.Time {

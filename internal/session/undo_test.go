@@ -413,3 +413,23 @@ git config core.fsmonitor 'touch evil; false'; mkdir -p hooks; printf '#!/bin/sh
 	}
 	b.same(before, "after undo")
 }
+
+func TestCrashedWriteLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, true)
+	path := filepath.Join(b.dir, "fresh.txt")
+	eff := tool.Effects{Touches: true, Paths: []tool.Path{{Given: path, Abs: path, Real: path, Write: true}}}
+	if _, err := b.c.BeforeRun(context.Background(), tool.Call{ID: "c", Tool: "write"}, eff); err != nil {
+		t.Fatal(err)
+	}
+	b.file(tool.TempName("fresh.txt"), "half", 0o600)
+	other := tool.TempName("other.txt")
+	b.file(other, "theirs", 0o600)
+	if _, err := b.undo(0, false); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(b.dir, ".larva-*.tmp"))
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != other {
+		t.Errorf("got %v, %v; want only the file of another write, %s", left, err, other)
+	}
+}

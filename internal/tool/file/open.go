@@ -1,7 +1,6 @@
 package file
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -173,7 +172,7 @@ func replace(r *os.Root, name string, old fs.FileInfo, data []byte) (fs.FileInfo
 	if old != nil {
 		perm = 0o600
 	}
-	temp := ".larva-" + rand.Text() + ".tmp"
+	temp := tool.TempName(name)
 	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, err
