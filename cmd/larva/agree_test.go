@@ -161,7 +161,7 @@ func (s *scene) generate(t *testing.T, n int) generated {
 		}
 	}
 	switch k := s.r.IntN(20); {
-	case k < 4: // a command costs a hundred times what a write does
+	case k < 3: // a command costs a hundred times what a write does
 		shape := seenShapes[s.r.IntN(len(seenShapes))]
 		for s.sandbox != "none" && strings.Contains(shape.line, "../out") { // what a rule lets out, the wall still holds
 			shape = seenShapes[s.r.IntN(len(seenShapes))]
@@ -175,7 +175,7 @@ func (s *scene) generate(t *testing.T, n int) generated {
 			mark = "m/" + name
 		}
 		return generated{Tool: "bash", Input: map[string]any{"command": fill(shape.line)}, mark: mark}
-	case k == 4:
+	case k == 3 && s.r.IntN(2) == 0:
 		keep("r/"+name, "x")
 		return generated{Tool: "bash", Input: map[string]any{"command": "rm r/" + name}, mark: "r/" + name, gone: true}
 	case k < 12:
