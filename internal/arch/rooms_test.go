@@ -49,8 +49,8 @@ var rooms = map[string]string{
 	"tool/shell": "tool root sandbox words",
 	"tool/talk":  "tool words", // tools that touch nothing outside the run
 	"hook":       "agent tool permission words",
-	"prompt":     "words",                          // what stands around a persona's prompt: instruction files, mentions
-	"session":    "event model tool replace words", // model: a log becomes a conversation again
+	"prompt":     "words",                  // what stands around a persona's prompt: instruction files, mentions
+	"session":    "event model tool words", // model: a log becomes a conversation again
 
 	// front
 	"app": "*",
@@ -67,7 +67,6 @@ var owners = map[string]string{
 	"charm.land/":                      "internal/cli",
 	"github.com/yuin/goldmark":         "internal/markdown",
 	"github.com/clipperhouse":          "internal/markdown",
-	"github.com/landlock-lsm":          "internal/sandbox",
 	"os/exec":                          "internal/proc scripts/types scripts/bench",
 	"mvdan.cc/sh/v3":                   "internal/command",
 	"github.com/anthropics":            "internal/model/anthropic",

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
@@ -26,28 +25,12 @@ import (
 // BaseURL is Anthropic's own service.
 const BaseURL = "https://api.anthropic.com"
 
-// Options of a model. Nothing is read from the environment.
-type Options struct {
-	Name    string            // the provider's name, as in provider/model
-	Model   string            // the provider's own model name
-	BaseURL string            // "": BaseURL; a trailing /v1 is taken off, the SDK adds it
-	Key     string            // "": none is sent
-	Effort  string            // how hard to think; "": the service's own default
-	Told    func(text string) // what the service refused and is left out from then on; nil: nobody is told
-	HTTP    *http.Client      // nil: wire.Client
-	Stall   time.Duration     // 0: wire.StallFor; without effect where HTTP is given
-}
+// Options of a model; of the base URL a trailing /v1 is taken off, the SDK adds it.
+type Options = wire.Service
 
 // New gives a model; no connection is made before the first question.
 func New(o Options) model.Model {
-	if o.BaseURL == "" {
-		o.BaseURL = BaseURL
-	}
-	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/v1")
-	o.Key = strings.TrimSpace(o.Key) // a file read into a variable ends in a line end
-	if o.HTTP == nil {
-		o.HTTP = wire.Client(wire.Options{Stall: wire.StallFor(o.BaseURL, o.Stall)})
-	}
+	o = o.At(BaseURL, "/v1")
 	opts := []option.RequestOption{
 		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(o.HTTP),

@@ -70,7 +70,7 @@ func extras(o Options, x *wire.Extras, req model.Request, own map[string]any) []
 		add(wire.Extra{Field: "reasoning_effort", Signs: []string{"reasoning effort"}, Effort: effort}, effort)
 	}
 	limit := "max_tokens"
-	if o.atOpenAI() {
+	if atOpenAI(o) {
 		limit = "max_completion_tokens" // its reasoning models refuse the old name
 		if req.CacheKey != "" {
 			add(wire.Extra{Field: "prompt_cache_key"}, req.CacheKey)
@@ -83,12 +83,12 @@ func extras(o Options, x *wire.Extras, req model.Request, own map[string]any) []
 }
 
 // atOpenAI says whether the service is OpenAI's own, or stands for it.
-func (o Options) atOpenAI() bool {
+func atOpenAI(o Options) bool {
 	return o.Name == "openai" || strings.HasSuffix(host(o.BaseURL), ".openai.com")
 }
 
 // atGemini says whether the service is Google's compatible endpoint.
-func (o Options) atGemini() bool {
+func atGemini(o Options) bool {
 	return o.Name == "gemini" || strings.HasSuffix(host(o.BaseURL), ".googleapis.com")
 }
 
@@ -236,7 +236,7 @@ func (w *writer) call(c *model.Call, first bool) any {
 		lay(out, e.Call)
 		lay(function, e.Function)
 	}
-	if _, signed := out["extra_content"]; !signed && first && w.o.atGemini() && demandsSignatures(w.model) {
+	if _, signed := out["extra_content"]; !signed && first && atGemini(w.o) && demandsSignatures(w.model) {
 		out["extra_content"] = unsigned
 	}
 	return out
