@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"larva.dev/larva/internal/capability"
 	"larva.dev/larva/internal/diag"
@@ -117,4 +118,24 @@ func (a *App) cacheDir() string {
 		return ""
 	}
 	return filepath.Join(a.home, ".cache")
+}
+
+// walledIn tells the model what walls its commands in. It names no path of
+// this one run: the prompt stays the same from run to run.
+func (s *stand) walledIn() string {
+	kind, writes := s.wall.Kind(), "in the project, the added directories and $TMPDIR only"
+	if s.persona.Capabilities["shell"] == capability.ReadOnly.String() {
+		writes = "in $TMPDIR only"
+	}
+	switch kind {
+	case sandbox.None:
+		return ""
+	case sandbox.Landlock:
+		return "Shell commands run in a sandbox (landlock): they can write " + writes + ", and open no TCP connection."
+	}
+	net := "this machine"
+	if kind == sandbox.Bubblewrap && len(s.eff.Profile.Sandbox.AllowedDomains) > 0 {
+		net += " and, through a proxy, " + strings.Join(s.eff.Profile.Sandbox.AllowedDomains, ", ")
+	}
+	return "Shell commands run in a sandbox (" + kind + "): they can write " + writes + ", see no secrets, and reach " + net + " alone. A command that needs more can ask for it with sandbox: false."
 }

@@ -266,7 +266,8 @@ func real(path string) string {
 // system is the whole system prompt.
 func (s *stand) system(now time.Time) string {
 	return agent.System(s.persona.Prompt, agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions, Date: now})
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions,
+		Sandbox: s.walledIn(), Date: now})
 }
 
 func (s *stand) gitRoot() string {
