@@ -52,6 +52,12 @@ var rooms = map[string]string{
 	"prompt":     "words",                  // what stands around a persona's prompt: instruction files, mentions
 	"session":    "event model tool words", // model: a log becomes a conversation again
 
+	// outlets
+	"watch":    "",                                     // what has changed in the registry's directory, whoever did it
+	"ops":      "schema registry spec diag",            // the registry's operations as one table, for the faces that speak JSON
+	"mcpserve": "ops watch registry schema words",      // the registry over MCP
+	"webui":    "ops watch registry load schema words", // the registry over HTTP, with a page
+
 	// front
 	"app": "*",
 	"cli": "app words schema markdown", // schema: names for completion of larva schema
@@ -62,27 +68,30 @@ var rooms = map[string]string{
 // owners lists outside packages that only some rooms may import; a prefix
 // stands for all packages below it. Paths are relative to the module.
 var owners = map[string]string{
-	"cuelang.org/go":                   "internal/load scripts/gen",
-	"github.com/alecthomas/kong":       "internal/cli scripts/bench/bare", // bare: what start-up is compared with
-	"charm.land/":                      "internal/cli",
-	"github.com/yuin/goldmark":         "internal/markdown",
-	"github.com/clipperhouse":          "internal/markdown",
-	"os/exec":                          "internal/proc scripts/types scripts/bench",
-	"mvdan.cc/sh/v3":                   "internal/command",
-	"github.com/anthropics":            "internal/model/anthropic",
-	"github.com/openai":                "internal/model/openai internal/model/responses",
-	"github.com/gofrs/flock":           "internal/registry internal/trust internal/app internal/session",
-	"go.yaml.in/yaml":                  "internal/load",
-	"github.com/pelletier/go-toml":     "internal/load",
-	"github.com/google/jsonschema-go":  "internal/agent",
-	"github.com/bmatcuk/doublestar":    "internal/tool/file internal/tool/shell internal/permission",
-	"github.com/rogpeppe/go-internal":  "cmd/larva",
-	"github.com/santhosh-tekuri":       "scripts/gen internal/load",
-	"golang.org/x/term":                "internal/cli",
-	"log":                              "", // talk goes through events and diag
-	"github.com/aymanbagabas/go-udiff": "internal/app internal/cli",
-	"golang.org/x/sync":                "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                         "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox scripts/bench",
+	"cuelang.org/go":                         "internal/load scripts/gen",
+	"github.com/alecthomas/kong":             "internal/cli scripts/bench/bare", // bare: what start-up is compared with
+	"charm.land/":                            "internal/cli",
+	"github.com/yuin/goldmark":               "internal/markdown",
+	"github.com/clipperhouse":                "internal/markdown",
+	"os/exec":                                "internal/proc scripts/types scripts/bench",
+	"mvdan.cc/sh/v3":                         "internal/command",
+	"github.com/anthropics":                  "internal/model/anthropic",
+	"github.com/openai":                      "internal/model/openai internal/model/responses",
+	"github.com/gofrs/flock":                 "internal/registry internal/trust internal/app internal/session",
+	"go.yaml.in/yaml":                        "internal/load",
+	"github.com/pelletier/go-toml":           "internal/load",
+	"github.com/google/jsonschema-go":        "internal/agent",
+	"github.com/bmatcuk/doublestar":          "internal/tool/file internal/tool/shell internal/permission",
+	"github.com/rogpeppe/go-internal":        "cmd/larva",
+	"github.com/santhosh-tekuri":             "scripts/gen internal/load",
+	"golang.org/x/term":                      "internal/cli",
+	"log":                                    "", // talk goes through events and diag
+	"github.com/aymanbagabas/go-udiff":       "internal/app internal/cli",
+	"golang.org/x/sync":                      "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
+	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/mcpserve internal/webui internal/app scripts/bench",
+	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve cmd/larva scripts/bench",
+	"github.com/fsnotify/fsnotify":           "internal/watch",
+	"github.com/chromedp":                    "internal/webui cmd/larva", // tests only
 }
 
 // noOS are rooms that never touch the machine.
