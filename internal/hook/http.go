@@ -13,13 +13,16 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 
 	"larva.dev/larva/internal/profile"
 )
 
 // variable is $NAME or ${NAME} in a header.
-var variable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+})
 
 // headerComplaints finds variables that allowedEnvVars does not name: sent as
 // they stand they would be wrong, sent empty they would be wrong too.
@@ -38,7 +41,7 @@ func headerComplaints(h profile.Hook) (out []complaint) {
 // Variables are the names of variables that a text would have filled in.
 func Variables(text string) []string {
 	var out []string
-	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+	for _, m := range variable().FindAllStringSubmatch(text, -1) {
 		if n := m[1] + m[2]; !contains(out, n) {
 			out = append(out, n)
 		}
@@ -140,7 +143,7 @@ func (r *Runner) runHTTP(ctx context.Context, h *ready, payload []byte) ran {
 
 // filled puts the values of the named variables into a header.
 func (r *Runner) filled(text string, names []string) string {
-	return variable.ReplaceAllStringFunc(text, func(m string) string {
+	return variable().ReplaceAllStringFunc(text, func(m string) string {
 		n := strings.Trim(m, "${}")
 		if !contains(names, n) {
 			return ""

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/nearest"
@@ -144,7 +145,7 @@ func (s *Says) readStdout(p power, ev, stdout string) {
 }
 
 func (s *Says) readPlain(p power, ev, text string) {
-	if p.decides() && denial.MatchString(text) {
+	if p.decides() && denial().MatchString(text) {
 		s.fault("its output is no JSON object, and reads like a denial")
 		s.suspect(p, ev, text)
 		return
@@ -156,17 +157,21 @@ func (s *Says) readPlain(p power, ev, text string) {
 
 // denial is what a denial looks like that is not well formed, cut off in the
 // middle of its word too.
-var denial = regexp.MustCompile(`(?i)["']?\b(?:permission_?decision|decision|behaviou?r)["']?\s*[:=]\s*\[?\s*["']?(?:deny|denied|block|blocked|reject|rejected|refuse|refused|d(?:en?)?\z|b(?:l(?:oc?)?)?\z)`)
+var denial = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)["']?\b(?:permission_?decision|decision|behaviou?r)["']?\s*[:=]\s*\[?\s*["']?(?:deny|denied|block|blocked|reject|rejected|refuse|refused|d(?:en?)?\z|b(?:l(?:oc?)?)?\z)`)
+})
 
-var denialReason = regexp.MustCompile(`(?is)"(?:permissionDecisionReason|reason|message)"\s*:\s*("(?:[^"\\]|\\.)*")`)
+var denialReason = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)"(?:permissionDecisionReason|reason|message)"\s*:\s*("(?:[^"\\]|\\.)*")`)
+})
 
 // suspect lets a malformed denial deny.
 func (s *Says) suspect(p power, ev, text string) {
-	if s.Verdict == event.Deny || s.Block != "" || !p.decides() || !denial.MatchString(text) {
+	if s.Verdict == event.Deny || s.Block != "" || !p.decides() || !denial().MatchString(text) {
 		return
 	}
 	reason := ""
-	if m := denialReason.FindStringSubmatch(text); m != nil {
+	if m := denialReason().FindStringSubmatch(text); m != nil {
 		_ = json.Unmarshal([]byte(m[1]), &reason) // what cannot be read has no reason
 	}
 	s.refuse(p, ev, oneOf(reason, "the hook's denial is malformed, and counts all the same"))
