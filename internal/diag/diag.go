@@ -74,6 +74,7 @@ const (
 	MixedScopePatch              Code = "MIXED_SCOPE_PATCH"
 	FieldScopeViolation          Code = "FIELD_SCOPE_VIOLATION"
 
+	StaleWrite      Code = "STALE_WRITE"          // the spec that a write was based on is no longer the stored one
 	Nested          Code = "NESTED"               // a verb that widens power, called from inside a run
 	ScriptNoMatch   Code = "SCRIPT_NO_MATCH"      // no turn of a scenario holds
 	ModelFailed     Code = "MODEL_FAILED"         // the model's service failed, refused or was cut off
@@ -92,10 +93,11 @@ const (
 	SessionCorrupt  Code = "SESSION_CORRUPT"      // a line that is no entry, other than a torn last one
 	SessionWrite    Code = "SESSION_WRITE_FAILED" // the disk is full, say: a run does not go on unrecorded
 	UndoConflict    Code = "UNDO_CONFLICT"        // a file has changed since, by somebody else
+	RequestRefused  Code = "REQUEST_REFUSED"      // an HTTP request without the token, or from somebody else's page
 )
 
 // numbers of the contract. Codes that no operation can emit (102, 105, 106,
-// 107 as an index code, 115, 116) stay reserved; ours begin at 127.
+// 107 as an index code, 115, 116) stay reserved; ours begin at 126.
 var numbers = map[Code]int{
 	InvalidInput: 1, Internal: 10, PersonaNotFound: 100, PersonaInvalid: 101, InvalidPersonaID: 104,
 	RegistryDiagnosticFailed: 107, RegistrySpecReadFailed: 108, RegistryWriteFailed: 109,
@@ -103,10 +105,10 @@ var numbers = map[Code]int{
 	ForbiddenOverrideField: 113, ForbiddenPatchField: 114, RegistryCorrupt: 117, InvalidVariantName: 118,
 	VariantNotFound: 119, ActiveVariantDeleteForbidden: 120, LastVariantDeleteForbidden: 121,
 	PersonaIDMismatch: 122, BaseContractMismatch: 123, MixedScopePatch: 124, FieldScopeViolation: 125,
-	Nested: 127, ScriptNoMatch: 128, ModelFailed: 129, ModelUnknown: 130, KeyMissing: 131,
+	StaleWrite: 126, Nested: 127, ScriptNoMatch: 128, ModelFailed: 129, ModelUnknown: 130, KeyMissing: 131,
 	ProfileInvalid: 132, NotTrusted: 133, SourceDiffers: 134, AlreadyExists: 135, Interrupted: 136,
 	ReservedParam: 137, EvaluationLimit: 138, Unsupported: 139,
-	SessionNotFound: 140, SessionBusy: 141, SessionCorrupt: 142, SessionWrite: 143, UndoConflict: 144,
+	SessionNotFound: 140, SessionBusy: 141, SessionCorrupt: 142, SessionWrite: 143, UndoConflict: 144, RequestRefused: 145,
 }
 
 // Number is the code's numeric form; an unknown code is 10.

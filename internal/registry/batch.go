@@ -32,6 +32,9 @@ type BatchResult struct {
 // personas written. dryRun only matches.
 func (r *Registry) UpdateWhere(where, patches *spec.Object, dryRun bool) (BatchResult, error) {
 	result := BatchResult{Items: []BatchItem{}}
+	if err := r.noExpectation("update_batch"); err != nil {
+		return result, err
+	}
 	if patches == nil {
 		patches = &spec.Object{}
 	}

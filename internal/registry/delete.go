@@ -15,7 +15,7 @@ func (r *Registry) Delete(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	return r.change(diag.RegistryDeleteFailed, id, func(w *writer) error {
+	return r.change(diag.RegistryDeleteFailed, id, "", func(w *writer) error {
 		if err := w.checkDir(id); is(err, diag.PersonaNotFound) {
 			return err
 		}
@@ -30,6 +30,9 @@ func (r *Registry) Delete(id string) error {
 // number. Files and directories that are no personas stay, also a directory
 // with a persona's name that holds only what is not ours.
 func (r *Registry) Clear(confirm string) (int, error) {
+	if err := r.noExpectation("clear"); err != nil {
+		return 0, err
+	}
 	if confirm != ClearToken {
 		return 0, diag.New(diag.InvalidConfirmationToken, "the confirmation is not %q; nothing was removed", ClearToken).
 			WithHint("larva clear --confirm %q", ClearToken)

@@ -40,6 +40,9 @@ type PutOptions struct {
 // options' yes, else BASE_CONTRACT_MISMATCH {id, mismatched_fields}; its
 // differences are given in either case.
 func (r *Registry) Put(s *spec.Source, o PutOptions) (Change, []FieldDiff, error) {
+	if err := r.noExpectation("put"); err != nil {
+		return "", nil, err
+	}
 	p, err := fromSource(s)
 	if err != nil {
 		return "", nil, err

@@ -31,6 +31,9 @@ func (r *Registry) Register(o *spec.Object, variant string) (id string, err erro
 		return "", err
 	}
 	err = r.write(diag.RegistryWriteFailed, id, func(w *writer) error {
+		if err := w.asExpected(id, variant); err != nil {
+			return err
+		}
 		there, err := w.occupied(id)
 		if err != nil {
 			return err
@@ -126,6 +129,9 @@ func contractMismatch(id string, fields []string) *diag.Error {
 // Clone copies the contract and the active variant of src to the new persona
 // dst, as its variant default. A dst that is there is refused.
 func (r *Registry) Clone(src, dst string) (*spec.Object, error) {
+	if err := r.noExpectation("clone"); err != nil {
+		return nil, err
+	}
 	rd := &reader{Registry: r}
 	o, err := rd.flat(src, "")
 	if err != nil {

@@ -59,6 +59,8 @@ const lockWait = 2 * time.Minute
 type Registry struct {
 	root string
 	wait time.Duration
+	// expected, unless nil, is the digest that a write's spec must still have.
+	expected *string
 	// fault, where a test sets it, is asked before each step on the disk; its
 	// error stands for the step's own.
 	fault func(step, path string) error

@@ -121,7 +121,7 @@ func (r *Registry) VariantActivate(id, name string) error {
 	if err := checkBoth(id, name); err != nil {
 		return err
 	}
-	return r.change(diag.RegistryWriteFailed, id, func(w *writer) error {
+	return r.change(diag.RegistryWriteFailed, id, name, func(w *writer) error {
 		info, err := w.metadata(id)
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (r *Registry) VariantDelete(id, name string) error {
 	if err := checkBoth(id, name); err != nil {
 		return err
 	}
-	return r.change(diag.RegistryDeleteFailed, id, func(w *writer) error {
+	return r.change(diag.RegistryDeleteFailed, id, name, func(w *writer) error {
 		info, err := w.metadata(id)
 		if err != nil {
 			return err

@@ -37,12 +37,21 @@ func (r *Registry) write(code diag.Code, id string, fn func(*writer) error) erro
 }
 
 // change is write for operations that change what is there: in a registry
-// that does not exist yet they find nothing and create nothing.
-func (r *Registry) change(code diag.Code, id string, fn func(*writer) error) error {
+// that does not exist yet they find nothing and create nothing. An
+// expectation is about the variant, "" for the active one.
+func (r *Registry) change(code diag.Code, id, variant string, fn func(*writer) error) error {
 	if _, err := os.Stat(r.root); errors.Is(err, fs.ErrNotExist) {
+		if err := r.compare(id, variant, ""); err != nil {
+			return err
+		}
 		return notFound(id)
 	}
-	return r.write(code, id, fn)
+	return r.write(code, id, func(w *writer) error {
+		if err := w.asExpected(id, variant); err != nil {
+			return err
+		}
+		return fn(w)
+	})
 }
 
 func (w *writer) failed(id, path string, err error) error {
