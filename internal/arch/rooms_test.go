@@ -53,10 +53,11 @@ var rooms = map[string]string{
 	"session":    "event model tool words", // model: a log becomes a conversation again
 
 	// outlets
-	"watch":    "",                                     // what has changed in the registry's directory, whoever did it
-	"ops":      "schema registry spec diag",            // the registry's operations as one table, for the faces that speak JSON
-	"mcpserve": "ops watch registry schema words",      // the registry over MCP
-	"webui":    "ops watch registry load schema words", // the registry over HTTP, with a page
+	"loopback": "diag",                                          // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
+	"watch":    "",                                              // what has changed in the registry's directory, whoever did it
+	"ops":      "schema registry spec diag",                     // the registry's operations as one table, for the faces that speak JSON
+	"mcpserve": "ops watch loopback registry schema words",      // the registry over MCP
+	"webui":    "ops watch loopback registry load schema words", // the registry over HTTP, with a page
 
 	// front
 	"app": "*",
@@ -85,10 +86,10 @@ var owners = map[string]string{
 	"github.com/rogpeppe/go-internal":        "cmd/larva",
 	"github.com/santhosh-tekuri":             "scripts/gen internal/load",
 	"golang.org/x/term":                      "internal/cli",
-	"log":                                    "", // talk goes through events and diag
+	"log":                                    "internal/loopback", // talk goes through events and diag; loopback silences net/http
 	"github.com/aymanbagabas/go-udiff":       "internal/app internal/cli",
 	"golang.org/x/sync":                      "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/mcpserve internal/webui internal/app scripts/bench",
+	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app scripts/bench",
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve cmd/larva scripts/bench",
 	"github.com/fsnotify/fsnotify":           "internal/watch",
 	"github.com/chromedp":                    "internal/webui cmd/larva", // tests only
