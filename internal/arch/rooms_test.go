@@ -53,11 +53,12 @@ var rooms = map[string]string{
 	"session":    "event model tool words", // model: a log becomes a conversation again
 
 	// outlets
-	"loopback": "diag",                                          // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
-	"watch":    "",                                              // what has changed in the registry's directory, whoever did it
-	"ops":      "schema registry spec diag",                     // the registry's operations as one table, for the faces that speak JSON
-	"mcpserve": "ops watch loopback registry schema words",      // the registry over MCP
-	"webui":    "ops watch loopback registry load schema words", // the registry over HTTP, with a page
+	"loopback":   "diag",                                                     // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
+	"watch":      "",                                                         // what has changed in the registry's directory, whoever did it
+	"ops":        "schema registry spec diag",                                // the registry's operations as one table, for the faces that speak JSON
+	"mcpserve":   "ops watch loopback registry schema words",                 // the registry over MCP
+	"webui":      "ops watch loopback registry load schema words webui/page", // the registry over HTTP, with a page
+	"webui/page": "",                                                         // HTML, style and scripts as files, embedded
 
 	// front
 	"app": "*",
@@ -92,7 +93,7 @@ var owners = map[string]string{
 	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app scripts/bench",
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve cmd/larva scripts/bench",
 	"github.com/fsnotify/fsnotify":           "internal/watch",
-	"github.com/chromedp":                    "internal/webui cmd/larva", // tests only
+	"github.com/chromedp":                    "internal/webui internal/webui/page cmd/larva", // tests only
 }
 
 // noOS are rooms that never touch the machine.
