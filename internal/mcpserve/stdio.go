@@ -1,0 +1,328 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Serve speaks the protocol with one client over in and out until in ends, the
+// client stops reading, or ctx ends; calls that are under way are answered
+// first. in is closed. The error is for output that cannot be written for
+// another reason than that nobody reads it.
+//
+// A read that blocks in in cannot always be interrupted (a terminal, a pipe):
+// its goroutine then lives until the process ends, and touches nothing.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	c := newConn(in, out)
+	watching, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.follow(watching) })
+	defer wg.Wait()
+	defer stop()
+
+	session, err := s.mcp.Connect(ctx, transport{c}, nil)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = session.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		c.hangUp()
+		<-c.idle
+	}
+	return c.failed()
+}
+
+// transport hands the SDK a connection that is there already.
+type transport struct{ c *conn }
+
+func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.c, nil }
+
+// conn is one client on two streams. Broken frames are answered here and the
+// SDK never hears of them. When the input ends, the SDK is told so only once
+// every call has been answered, since it drops the answers of calls that are
+// under way then.
+//
+// One goroutine of the SDK reads; any number write. mu guards out and the
+// fields below it. Nothing else closes in.
+type conn struct {
+	in    *lines
+	close func() error
+
+	mu    sync.Mutex
+	out   io.Writer
+	buf   bytes.Buffer
+	err   error                   // why out is of no more use
+	ended bool                    // no more input
+	queue []jsonrpc.Message       // to be read before the next line
+	calls map[jsonrpc.ID]*call    // read, not answered
+	asked map[jsonrpc.ID]struct{} // ours, not answered
+	old   bool                    // the client speaks a protocol that has batches
+	idle  chan struct{}           // closed when ended and nothing is left to answer
+}
+
+// call is a request that waits for its answer.
+type call struct {
+	method string
+	batch  *batch // nil: a message of its own
+}
+
+func newConn(in io.ReadCloser, out io.Writer) *conn {
+	return &conn{
+		in: newLines(in, maxFrame), close: sync.OnceValue(in.Close), out: out,
+		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}),
+	}
+}
+
+// SessionID is none: there is one session.
+func (c *conn) SessionID() string { return "" }
+
+// Close ends the input; the SDK calls it once all is answered.
+func (c *conn) Close() error {
+	c.hangUp()
+	return nil
+}
+
+// failed is what stopped the output, nil where the reader has gone.
+func (c *conn) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil || errors.Is(c.err, io.ErrClosedPipe) || brokenPipe(c.err) {
+		return nil
+	}
+	return fmt.Errorf("write to the client: %w", c.err)
+}
+
+// Read gives the next sound message. The SDK calls it from one goroutine.
+func (c *conn) Read(context.Context) (jsonrpc.Message, error) {
+	for {
+		if m, ok := c.dequeue(); ok {
+			return m, nil
+		}
+		if c.atEnd() {
+			<-c.idle
+			return nil, io.EOF
+		}
+		line, err := c.in.next()
+		switch {
+		case errors.Is(err, errTooLong):
+			c.refuse(invalid(err.Error()))
+		case err != nil:
+			c.hangUp()
+		default:
+			c.accept(line)
+		}
+	}
+}
+
+func (c *conn) dequeue() (jsonrpc.Message, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		return nil, false
+	}
+	m := c.queue[0]
+	c.queue = c.queue[1:]
+	return m, true
+}
+
+func (c *conn) atEnd() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// accept judges one line and queues what is sound in it.
+func (c *conn) accept(line []byte) {
+	if line[0] == '[' {
+		c.acceptBatch(line)
+		return
+	}
+	m, e := frame(line)
+	if e != nil {
+		c.refuse(e)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.enqueue(m, nil); e != nil {
+		c.put(refusal(e))
+	}
+}
+
+// enqueue takes a message in, or says why not. mu is held.
+func (c *conn) enqueue(m jsonrpc.Message, b *batch) *jsonrpc.Error {
+	switch m := m.(type) {
+	case *jsonrpc.Request:
+		if m.IsCall() {
+			if _, ok := c.calls[m.ID]; ok {
+				return invalid(fmt.Sprintf("the id %v is in use by a call that is not answered yet", m.ID.Raw()))
+			}
+			c.calls[m.ID] = &call{method: m.Method, batch: b}
+		}
+	case *jsonrpc.Response:
+		delete(c.asked, m.ID)
+	}
+	c.queue = append(c.queue, m)
+	return nil
+}
+
+// refuse answers what is no request.
+func (c *conn) refuse(e *jsonrpc.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(refusal(e))
+}
+
+// refusal is the answer to a message whose id is not known.
+func refusal(e *jsonrpc.Error) []byte {
+	text, err := json.Marshal(e)
+	if err != nil { // a code and a text always have a JSON form
+		text = []byte(`{"code":-32603,"message":"internal error"}`)
+	}
+	return append(append([]byte(`{"jsonrpc":"2.0","id":null,"error":`), text...), '}')
+}
+
+// Write sends a message of ours. After the end of the input there is nobody
+// to answer a question, so it is refused; an answer still goes out.
+func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok {
+		repair(r)
+	}
+	text, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return fmt.Errorf("encode the message: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m := m.(type) {
+	case *jsonrpc.Request:
+		if m.IsCall() {
+			if c.ended {
+				return &jsonrpc.Error{Code: rejected, Message: gone}
+			}
+			c.asked[m.ID] = struct{}{}
+		}
+		c.put(text)
+	case *jsonrpc.Response:
+		c.answer(m, text)
+	}
+	return c.err
+}
+
+// rejected is the SDK's own code for a message that the transport does not
+// take while the connection goes on.
+const rejected = -32005
+
+// gone is why a question of ours has no answer.
+const gone = "the client has ended its input"
+
+// answer sends the answer of a call, alone or with its batch, and sees
+// whether it was the last. mu is held.
+func (c *conn) answer(r *jsonrpc.Response, text []byte) {
+	asked := c.calls[r.ID]
+	delete(c.calls, r.ID)
+	switch {
+	case asked != nil && asked.batch != nil:
+		asked.batch.add(c, text)
+	default:
+		c.put(text)
+	}
+	if asked != nil && asked.method == "initialize" {
+		c.old = hasBatches(r.Result)
+	}
+	c.settle()
+}
+
+// put writes one line. mu is held.
+func (c *conn) put(text []byte) {
+	if c.err != nil {
+		return
+	}
+	c.buf.Reset()
+	c.buf.Write(text)
+	c.buf.WriteByte('\n')
+	if _, err := c.out.Write(c.buf.Bytes()); err != nil {
+		c.err = err
+	}
+	if c.buf.Cap() > 1<<20 {
+		c.buf = bytes.Buffer{} // one large answer is no reason to hold its memory
+	}
+}
+
+// hangUp notes that no more input will come. What waits for the client can
+// end no more: its questions are answered with an error, its endless calls
+// are cancelled.
+func (c *conn) hangUp() {
+	c.mu.Lock()
+	if c.ended {
+		c.mu.Unlock()
+		return
+	}
+	c.ended = true
+	for id := range c.asked {
+		c.queue = append(c.queue, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: rejected, Message: gone}})
+	}
+	clear(c.asked)
+	for id, call := range c.calls {
+		if call.method == "subscriptions/listen" {
+			c.queue = append(c.queue, cancelled(id))
+		}
+	}
+	c.settle()
+	c.mu.Unlock()
+	_ = c.close() // unblocks a read where the stream can do that
+}
+
+func cancelled(id jsonrpc.ID) *jsonrpc.Request {
+	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": gone})
+	if err != nil { // an id is a string or a number
+		params = nil
+	}
+	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
+}
+
+// settle closes idle once nothing is left to answer. mu is held.
+func (c *conn) settle() {
+	if !c.ended || len(c.calls) > 0 {
+		return
+	}
+	select {
+	case <-c.idle:
+	default:
+		close(c.idle)
+	}
+}
+
+// repair gives an error without a code one that says what it is: the SDK
+// leaves 0 where a call comes before initialize or initialize comes twice, and
+// where a handler fails in words of its own.
+func repair(r *jsonrpc.Response) {
+	if r.Error == nil {
+		return
+	}
+	e := &jsonrpc.Error{}
+	if errors.As(r.Error, &e) && e.Code != 0 {
+		return
+	}
+	code := int64(jsonrpc.CodeInternalError)
+	if text := r.Error.Error(); outOfTurn(text) {
+		code = jsonrpc.CodeInvalidRequest
+	}
+	r.Error = &jsonrpc.Error{Code: code, Message: r.Error.Error()}
+}
+
+func outOfTurn(text string) bool {
+	return strings.Contains(text, "during session initialization") || strings.HasPrefix(text, "duplicate ")
+}
