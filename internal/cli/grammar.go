@@ -30,6 +30,8 @@ type grammar struct {
 	Run     runCmd     `cmd:"" group:"run" help:"Run a persona."`
 	Session sessionCmd `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
 
+	MCP mcpCmd `cmd:"" name:"mcp" group:"serve" help:"Serve the registry to agents over the Model Context Protocol."`
+
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
@@ -49,6 +51,7 @@ func newKong(g *grammar) (*kong.Kong, error) {
 			{Key: "author", Title: "Write:"},
 			{Key: "registry", Title: "Registry:"},
 			{Key: "run", Title: "Run:"},
+			{Key: "serve", Title: "Serve:"},
 			{Key: "inspect", Title: "Inspect:"},
 			{Key: "about", Title: "About larva:"},
 		}),

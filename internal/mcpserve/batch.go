@@ -38,11 +38,11 @@ func (c *conn) acceptBatch(line []byte) {
 		if e == nil {
 			if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
 				b.open++
-				if e = c.enqueue(m, b); e != nil {
+				if e = c.enqueue(m, len(part), b); e != nil {
 					b.open--
 				}
 			} else {
-				e = c.enqueue(m, nil)
+				e = c.enqueue(m, 0, nil)
 			}
 		}
 		if e != nil {

@@ -29,9 +29,21 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.listPrompts(req)
 		case *mcp.GetPromptRequest:
 			return s.prompt(ctx, req)
+		case *mcp.CallToolRequest:
+			if req.Params.Name == toolPrefix+"delete" {
+				return s.interruptible(ctx, method, req, next)
+			}
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// interruptible lets the end of the server end a question to the client.
+func (s *Server) interruptible(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	return next(ctx, method, req)
 }
 
 func (s *Server) listResources(req *mcp.ListResourcesRequest) (mcp.Result, error) {

@@ -35,8 +35,7 @@ func (s *Server) subscribe(_ context.Context, req *mcp.SubscribeRequest) error {
 func (s *Server) unsubscribe(context.Context, *mcp.UnsubscribeRequest) error { return nil }
 
 // changed tells every client that the lists are out of date, and those who
-// subscribed to a resource whose content is another one now. ids nil means
-// any persona.
+// subscribed to a resource whose content is another one now.
 func (s *Server) changed(ctx context.Context, ids []string) {
 	s.mcp.AddResourceTemplate(personaResource(), s.read)
 	s.mcp.AddPrompt(anyPrompt(), s.prompt)
@@ -55,7 +54,7 @@ func (s *Server) differing(ids []string) (uris []string) {
 	defer s.subs.mu.Unlock()
 	for uri, before := range s.subs.seen {
 		id, _, _ := parseURI(uri)
-		if ids != nil && !changed[id] {
+		if !changed[id] {
 			continue
 		}
 		now, _ := s.text(uri)
@@ -67,11 +66,10 @@ func (s *Server) differing(ids []string) (uris []string) {
 	return uris
 }
 
-// follow tells the clients of changes until ctx ends. Where changes cannot be
-// watched, clients simply hear of none.
+// follow tells the clients of changes until ctx ends.
 func (s *Server) follow(ctx context.Context) {
 	if s.watch == nil {
 		return
 	}
-	_ = s.watch(ctx, func(ids []string) { s.changed(ctx, ids) })
+	s.watch(ctx, func(ids []string) { s.changed(ctx, ids) })
 }

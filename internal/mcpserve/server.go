@@ -26,9 +26,8 @@ type Options struct {
 	// Writable is asked before an operation changes anything; nil allows all.
 	Writable func(operation string) error
 	// Watch runs until ctx ends and calls changed after somebody has changed
-	// the registry, with the ids of the personas, or with nil where it cannot
-	// tell which. nil: nobody is told of changes.
-	Watch func(ctx context.Context, changed func(ids []string)) error
+	// the registry, with the ids of the personas. nil: nobody is told of changes.
+	Watch func(ctx context.Context, changed func(ids []string))
 }
 
 // Server is the registry as an MCP server, for any number of clients. It is
@@ -36,9 +35,12 @@ type Options struct {
 type Server struct {
 	registry *registry.Registry
 	ops      *ops.Service
-	watch    func(ctx context.Context, changed func(ids []string)) error
+	watch    func(ctx context.Context, changed func(ids []string))
 	mcp      *mcp.Server
 	subs     subscriptions
+
+	life context.Context // ends when the server is told to stop
+	end  context.CancelFunc
 }
 
 // instructions tell a client's model what this server is for.
@@ -50,7 +52,9 @@ const instructions = "larva keeps personas: reusable agents with a prompt, a mod
 
 // New builds a server. Nothing is read before a client asks.
 func New(o Options) *Server {
+	life, end := context.WithCancel(context.Background())
 	s := &Server{
+		life: life, end: end,
 		registry: o.Registry,
 		ops:      &ops.Service{Registry: o.Registry, Writable: o.Writable},
 		watch:    o.Watch,

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,12 +38,24 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 	go func() { _ = session.Wait(); close(ended) }()
 	select {
 	case <-ended:
+	case <-c.broken:
 	case <-ctx.Done():
+		s.end()
 		c.hangUp()
-		<-c.idle
+		late := time.NewTimer(grace)
+		defer late.Stop()
+		select {
+		case <-c.idle:
+		case <-late.C:
+		}
 	}
 	return c.failed()
 }
+
+// grace is how long calls under way have to end once the server is told to
+// stop. A change of the registry takes milliseconds; one that waits for
+// another process's lock has done nothing yet.
+const grace = 5 * time.Second
 
 // transport hands the SDK a connection that is there already.
 type transport struct{ c *conn }
@@ -60,29 +73,45 @@ type conn struct {
 	in    *lines
 	close func() error
 
-	mu    sync.Mutex
-	out   io.Writer
-	buf   bytes.Buffer
-	err   error                   // why out is of no more use
-	ended bool                    // no more input
-	queue []jsonrpc.Message       // to be read before the next line
-	calls map[jsonrpc.ID]*call    // read, not answered
-	asked map[jsonrpc.ID]struct{} // ours, not answered
-	old   bool                    // the client speaks a protocol that has batches
-	idle  chan struct{}           // closed when ended and nothing is left to answer
+	idle   chan struct{} // closed when ended and nothing is left to answer
+	broken chan struct{} // closed when out is of no more use
+
+	mu      sync.Mutex
+	changed sync.Cond // something was answered, or the input has ended
+	out     io.Writer
+	buf     bytes.Buffer
+	err     error                   // why out is of no more use
+	ended   bool                    // no more input
+	queue   []jsonrpc.Message       // to be read before the next line
+	calls   map[jsonrpc.ID]*call    // read, not answered
+	load    int                     // bytes of these calls
+	asked   map[jsonrpc.ID]struct{} // ours, not answered
+	old     bool                    // the client speaks a protocol that has batches
 }
 
 // call is a request that waits for its answer.
 type call struct {
 	method string
+	size   int
 	batch  *batch // nil: a message of its own
 }
 
+// Beyond these, the next message is read only after an answer: a client that
+// sends faster than it is served waits, as in any pipe. Questions of ours that
+// the client has not answered do not count, or its answers could not come in.
+const (
+	maxCalls = 128
+	maxLoad  = 4 * maxFrame
+)
+
 func newConn(in io.ReadCloser, out io.Writer) *conn {
-	return &conn{
+	c := &conn{
 		in: newLines(in, maxFrame), close: sync.OnceValue(in.Close), out: out,
-		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}),
+		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]struct{}{},
+		idle: make(chan struct{}), broken: make(chan struct{}),
 	}
+	c.changed.L = &c.mu
+	return c
 }
 
 // SessionID is none: there is one session.
@@ -111,7 +140,10 @@ func (c *conn) Read(context.Context) (jsonrpc.Message, error) {
 			return m, nil
 		}
 		if c.atEnd() {
-			<-c.idle
+			select {
+			case <-c.idle:
+			case <-c.broken:
+			}
 			return nil, io.EOF
 		}
 		line, err := c.in.next()
@@ -137,9 +169,14 @@ func (c *conn) dequeue() (jsonrpc.Message, bool) {
 	return m, true
 }
 
+// atEnd waits while too much is under way, and says whether the input has
+// ended.
 func (c *conn) atEnd() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for !c.ended && (len(c.calls)-len(c.asked) >= maxCalls || c.load > maxLoad) {
+		c.changed.Wait()
+	}
 	return c.ended
 }
 
@@ -156,20 +193,21 @@ func (c *conn) accept(line []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.enqueue(m, nil); e != nil {
+	if e := c.enqueue(m, len(line), nil); e != nil {
 		c.put(refusal(e))
 	}
 }
 
 // enqueue takes a message in, or says why not. mu is held.
-func (c *conn) enqueue(m jsonrpc.Message, b *batch) *jsonrpc.Error {
+func (c *conn) enqueue(m jsonrpc.Message, size int, b *batch) *jsonrpc.Error {
 	switch m := m.(type) {
 	case *jsonrpc.Request:
 		if m.IsCall() {
 			if _, ok := c.calls[m.ID]; ok {
 				return invalid(fmt.Sprintf("the id %v is in use by a call that is not answered yet", m.ID.Raw()))
 			}
-			c.calls[m.ID] = &call{method: m.Method, batch: b}
+			c.calls[m.ID] = &call{m.Method, size, b}
+			c.load += size
 		}
 	case *jsonrpc.Response:
 		delete(c.asked, m.ID)
@@ -231,17 +269,22 @@ const gone = "the client has ended its input"
 // answer sends the answer of a call, alone or with its batch, and sees
 // whether it was the last. mu is held.
 func (c *conn) answer(r *jsonrpc.Response, text []byte) {
-	asked := c.calls[r.ID]
+	call := c.calls[r.ID]
+	if call == nil {
+		c.put(text)
+		return
+	}
 	delete(c.calls, r.ID)
-	switch {
-	case asked != nil && asked.batch != nil:
-		asked.batch.add(c, text)
-	default:
+	c.load -= call.size
+	if call.batch != nil {
+		call.batch.add(c, text)
+	} else {
 		c.put(text)
 	}
-	if asked != nil && asked.method == "initialize" {
+	if call.method == "initialize" {
 		c.old = hasBatches(r.Result)
 	}
+	c.changed.Signal()
 	c.settle()
 }
 
@@ -255,6 +298,7 @@ func (c *conn) put(text []byte) {
 	c.buf.WriteByte('\n')
 	if _, err := c.out.Write(c.buf.Bytes()); err != nil {
 		c.err = err
+		close(c.broken)
 	}
 	if c.buf.Cap() > 1<<20 {
 		c.buf = bytes.Buffer{} // one large answer is no reason to hold its memory
@@ -280,6 +324,7 @@ func (c *conn) hangUp() {
 			c.queue = append(c.queue, cancelled(id))
 		}
 	}
+	c.changed.Broadcast()
 	c.settle()
 	c.mu.Unlock()
 	_ = c.close() // unblocks a read where the stream can do that

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"larva.dev/larva/internal/mcpserve"
+	"larva.dev/larva/internal/watch"
+)
+
+// MCP serves the registry to one client over in and out until in ends or ctx
+// does. Inside a larva run the operations that change anything are refused.
+func (a *App) MCP(ctx context.Context, version string, in io.ReadCloser, out io.Writer) error {
+	s, err := a.mcpServer(version)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, in, out)
+}
+
+func (a *App) mcpServer(version string) (*mcpserve.Server, error) {
+	r, err := a.registry()
+	if err != nil {
+		return nil, err
+	}
+	a.spendMemory()
+	return mcpserve.New(mcpserve.Options{
+		Version:  version,
+		Registry: r,
+		Watch: func(ctx context.Context, changed func(ids []string)) {
+			watch.Watch(ctx, r.Root(), watch.Options{Changed: func(c watch.Change) {
+				changed(slices.Concat(c.Added, c.Removed, c.Changed))
+			}})
+		},
+		Writable: func(operation string) error {
+			return a.refuseNested(strings.ReplaceAll(strings.TrimSuffix(operation, "_batch"), "_", " "))
+		},
+	}), nil
+}
+
+// spendMemory lets the heap grow before it is collected: a server that holds
+// three megabytes would otherwise collect every few milliseconds and lose
+// half its rate to it. Whoever sets GOGC knows better.
+func (a *App) spendMemory() {
+	if a.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
