@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/loopback"
 	"larva.dev/larva/internal/mcpserve"
 	"larva.dev/larva/internal/watch"
 )
@@ -48,4 +50,31 @@ func (a *App) spendMemory() {
 	if a.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+}
+
+// MCPHTTP serves the registry over HTTP at addr until ctx ends. ready is told
+// where, and the token where this start has drawn one: LARVA_TOKEN sets it.
+func (a *App) MCPHTTP(ctx context.Context, version, addr string, allowRemote bool, ready func(url, freshToken string)) error {
+	s, err := a.mcpServer(version)
+	if err != nil {
+		return err
+	}
+	token, fresh, err := loopback.Token(a.Getenv(loopback.TokenVariable))
+	if err != nil {
+		return err
+	}
+	l, err := loopback.Listen(ctx, addr, allowRemote)
+	if err != nil {
+		e := diag.As(err)
+		if e.ExitCode() == diag.ExitUsage && e.Hint == "" {
+			e.WithHint("larva mcp --http 127.0.0.1:7450; other machines reach it only with --allow-remote")
+		}
+		return e
+	}
+	if !fresh {
+		ready("http://"+l.Addr().String()+mcpserve.Path, "")
+	} else {
+		ready("http://"+l.Addr().String()+mcpserve.Path, token)
+	}
+	return s.ServeHTTP(ctx, l, token, allowRemote)
 }

@@ -24,7 +24,7 @@ func wellFormed(data []byte) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is not UTF-8"}
 	}
 	if !json.Valid(data) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is no JSON value on one line"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is no JSON value"}
 	}
 	return nil
 }

@@ -17,12 +17,17 @@ import (
 // few hundred kilobytes.
 const pageSize = 500
 
-// lists answers for the lists of resources and prompts, and for each prompt,
-// from the registry as it is now. The SDK would have them all added before the
-// first question and kept in memory.
+// lists stands before the SDK's own handlers. It answers for the lists of
+// resources and prompts, and for each prompt, from the registry as it is now:
+// the SDK would have them all added before the first question and kept in memory.
 func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if err := await(ctx, req); err != nil {
+			return nil, err
+		}
 		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			return s.listTools(), nil
 		case *mcp.ListResourcesRequest:
 			return s.listResources(req)
 		case *mcp.ListPromptsRequest:
@@ -37,6 +42,14 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 		return next(ctx, method, req)
 	}
 }
+
+// listTools gives the tools in the order of the table; the SDK would sort them.
+func (s *Server) listTools() *mcp.ListToolsResult {
+	return &mcp.ListToolsResult{Tools: s.tools, Cacheable: private()}
+}
+
+// private says that an answer is this client's alone and stale at once.
+func private() mcp.Cacheable { return mcp.Cacheable{CacheScope: "private"} }
 
 // interruptible lets the end of the server end a question to the client.
 func (s *Server) interruptible(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
@@ -55,7 +68,7 @@ func (s *Server) listResources(req *mcp.ListResourcesRequest) (mcp.Result, error
 	if err != nil {
 		return nil, err
 	}
-	r := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, NextCursor: more}
+	r := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, NextCursor: more, Cacheable: private()}
 	for _, p := range page {
 		r.Resources = append(r.Resources, &mcp.Resource{
 			URI: scheme + p.ID, Name: p.ID, Description: p.Description, MIMEType: jsonType,
@@ -74,7 +87,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, NextCursor: more}
+	r := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, NextCursor: more, Cacheable: private()}
 	for _, p := range page {
 		r.Prompts = append(r.Prompts, promptOf(p))
 	}

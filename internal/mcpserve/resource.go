@@ -54,7 +54,8 @@ func (s *Server) read(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.Rea
 		return nil, err
 	}
 	return &mcp.ReadResourceResult{
-		Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: jsonType, Text: text}},
+		Contents:  []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: jsonType, Text: text}},
+		Cacheable: private(),
 	}, nil
 }
 

@@ -37,6 +37,7 @@ type Server struct {
 	ops      *ops.Service
 	watch    func(ctx context.Context, changed func(ids []string))
 	mcp      *mcp.Server
+	tools    []*mcp.Tool
 	subs     subscriptions
 
 	life context.Context // ends when the server is told to stop
@@ -74,7 +75,9 @@ func New(o Options) *Server {
 			UnsubscribeHandler: s.unsubscribe,
 		})
 	for _, o := range ops.Operations() {
-		s.mcp.AddTool(tool(o), s.call(o))
+		t := tool(o)
+		s.tools = append(s.tools, t)
+		s.mcp.AddTool(t, s.call(o))
 	}
 	s.addTemplates()
 	s.mcp.AddReceivingMiddleware(s.lists)

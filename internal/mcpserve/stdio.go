@@ -85,15 +85,18 @@ type conn struct {
 	queue   []jsonrpc.Message       // to be read before the next line
 	calls   map[jsonrpc.ID]*call    // read, not answered
 	load    int                     // bytes of these calls
+	changes int                     // how many of these calls change something
 	asked   map[jsonrpc.ID]struct{} // ours, not answered
 	old     bool                    // the client speaks a protocol that has batches
 }
 
 // call is a request that waits for its answer.
 type call struct {
-	method string
-	size   int
-	batch  *batch // nil: a message of its own
+	method  string
+	size    int
+	batch   *batch        // nil: a message of its own
+	changes bool          // others wait for it
+	done    chan struct{} // closed when they need not any more; nil: nobody waits
 }
 
 // Beyond these, the next message is read only after an answer: a client that
@@ -206,7 +209,9 @@ func (c *conn) enqueue(m jsonrpc.Message, size int, b *batch) *jsonrpc.Error {
 			if _, ok := c.calls[m.ID]; ok {
 				return invalid(fmt.Sprintf("the id %v is in use by a call that is not answered yet", m.ID.Raw()))
 			}
-			c.calls[m.ID] = &call{m.Method, size, b}
+			this := &call{method: m.Method, size: size, batch: b}
+			c.lineUp(m, this)
+			c.calls[m.ID] = this
 			c.load += size
 		}
 	case *jsonrpc.Response:
@@ -251,6 +256,7 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 				return &jsonrpc.Error{Code: rejected, Message: gone}
 			}
 			c.asked[m.ID] = struct{}{}
+			c.letPass()
 		}
 		c.put(text)
 	case *jsonrpc.Response:
@@ -258,6 +264,17 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	return c.err
 }
+
+// letPass lets nobody wait for what is under way: a question of ours stands
+// open now, and the client may want to look around before it answers. mu is held.
+func (c *conn) letPass() {
+	for _, call := range c.calls {
+		c.leave(call)
+	}
+}
+
+// listenMethod is a call that lasts as long as the client wants.
+const listenMethod = "subscriptions/listen"
 
 // rejected is the SDK's own code for a message that the transport does not
 // take while the connection goes on.
@@ -284,6 +301,7 @@ func (c *conn) answer(r *jsonrpc.Response, text []byte) {
 	if call.method == "initialize" {
 		c.old = hasBatches(r.Result)
 	}
+	c.leave(call)
 	c.changed.Signal()
 	c.settle()
 }
@@ -320,7 +338,7 @@ func (c *conn) hangUp() {
 	}
 	clear(c.asked)
 	for id, call := range c.calls {
-		if call.method == "subscriptions/listen" {
+		if call.method == listenMethod {
 			c.queue = append(c.queue, cancelled(id))
 		}
 	}
