@@ -54,7 +54,7 @@ var rooms = map[string]string{
 
 	// outlets
 	"loopback":   "diag",                                                     // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
-	"watch":      "",                                                         // what has changed in the registry's directory, whoever did it
+	"watch":      "spec",                                                     // what has changed in the registry's directory, whoever did it
 	"ops":        "schema registry spec diag",                                // the registry's operations as one table, for the faces that speak JSON
 	"mcpserve":   "ops watch loopback registry schema words",                 // the registry over MCP
 	"webui":      "ops watch loopback registry load schema words webui/page", // the registry over HTTP, with a page

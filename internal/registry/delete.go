@@ -87,14 +87,18 @@ func deleteFailed(operation, id, path string, paths []string, err error) *diag.E
 	return e.With("operation", operation).With("failed_spec_paths", paths)
 }
 
-// removeFile removes one variant file.
+// removeFile takes one variant file out of sight by a rename to .aside, as
+// every change goes through there, then away.
 func (w *writer) removeFile(id, path string) error {
+	old := w.aside("old-" + id + suffix)
 	err := w.step("remove", path)
 	if err == nil {
-		err = os.Remove(path)
+		_ = os.RemoveAll(old) // only there if sweeping could not remove it
+		err = w.rename(path, old)
 	}
 	if err != nil {
 		return deleteFailed("variant_delete", id, path, []string{path}, err)
 	}
+	_ = os.Remove(old) // what stays is the next writer's to sweep
 	return w.failedSync(id, filepath.Dir(path))
 }
