@@ -34,7 +34,9 @@ type RunInput struct {
 	// Effort is --effort; "" keeps the role's.
 	Effort string
 	// JSONSchema is --json-schema: the final answer must satisfy it. nil: none.
-	JSONSchema []byte
+	// JSONSchemaFile is where it was read, for messages; "": it came as text.
+	JSONSchema     []byte
+	JSONSchemaFile string
 	// FailOnDenied makes any denial exit 3.
 	FailOnDenied bool
 	// Stdin is appended to the prompt where it is piped (StdinTTY false).

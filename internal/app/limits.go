@@ -63,7 +63,15 @@ func (in RunInput) checkSchema() error {
 		return nil
 	}
 	if err := agent.CheckSchema(in.JSONSchema); err != nil {
-		return diag.Usage("--json-schema: %v", err).WithHint("a JSON Schema is one object, say {\"type\":\"object\",\"required\":[\"ok\"]}")
+		return diag.Usage("--json-schema%s: %v", in.schemaFile(), err).WithHint("a JSON Schema is one object, say {\"type\":\"object\",\"required\":[\"ok\"]}")
 	}
 	return nil
+}
+
+// schemaFile is the schema's file for a message, "" where it came as text.
+func (in RunInput) schemaFile() string {
+	if in.JSONSchemaFile == "" {
+		return ""
+	}
+	return " " + in.JSONSchemaFile
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 
 	"larva.dev/larva/internal/diag"
@@ -51,7 +52,7 @@ func (a *App) personaFile(ctx context.Context, p where, ref, variant string) (ch
 			ids[i] = it.ID
 		}
 		return chosen{}, diag.Usage("%s holds %d personas, a run takes one", ref, len(items)).
-			With("path", ref).WithHint("name one by id, after larva register %s: %s", ref, strings.Join(ids, ", "))
+			With("path", ref).WithHint("name one by id, after larva register %s: %s", diag.Word(ref), strings.Join(ids, ", "))
 	}
 	it := items[0]
 	if len(it.Problems) > 0 {
@@ -59,8 +60,12 @@ func (a *App) personaFile(ctx context.Context, p where, ref, variant string) (ch
 		if it.Unreadable {
 			code, exit = diag.InvalidInput, diag.ExitUsage
 		}
+		hint := "see: larva validate " + diag.Word(ref)
+		if _, err := os.Stat(a.abs(ref)); err != nil {
+			hint = "" // validate would say the same
+		}
 		return chosen{}, &diag.Error{Code: code, Exit: exit, Message: it.Problems[0].Message, Problems: it.Problems,
-			Details: map[string]any{"path": ref}, Hint: "see: larva validate " + ref}
+			Details: map[string]any{"path": ref}, Hint: hint}
 	}
 	s, name, err := variantOf(it.ID, it.Source, it.Flat, variant)
 	if err != nil {
@@ -72,8 +77,7 @@ func (a *App) personaFile(ctx context.Context, p where, ref, variant string) (ch
 
 func (a *App) personaID(ctx context.Context, p where, id, variant string) (chosen, error) {
 	if !spec.ValidID(id) {
-		return chosen{}, diag.New(diag.InvalidPersonaID, "%q is no persona id", id).With("persona_id", id).
-			WithHint("ids are lower case with single hyphens; a path needs a slash or a file ending")
+		return chosen{}, noID(id)
 	}
 	store, err := a.trustStore(p)
 	if err != nil {
@@ -111,7 +115,10 @@ func (a *App) personaID(ctx context.Context, p where, id, variant string) (chose
 	if project.spec != nil {
 		return chosen{}, diag.New(diag.NotTrusted, "persona %s is only a source of this project (%s), which is not trusted", id, project.file).
 			With("persona_id", id).With("path", project.file).With("hash", project.hash).
-			WithHint("read it, then: larva trust grant %s; or register it: larva register %s", id, project.file)
+			WithHint("read it, then: larva trust grant %s; or register it: larva register %s", id, diag.Word(project.file))
+	}
+	if errors.As(err, &missing) && missing.Code == diag.PersonaNotFound {
+		return chosen{}, a.noPersona(id, sources)
 	}
 	return chosen{}, err
 }
@@ -163,7 +170,7 @@ func (a *App) agree(c *chosen, o ofProject, id string) error {
 	}
 	return diag.New(diag.SourceDiffers, "persona %s differs: the registry has %s, the project's source %s has %s", id, ours, o.file, theirs).
 		With("persona_id", id).With("registry_digest", ours).With("source_digest", theirs).With("path", o.file).
-		WithHint("take the project's: larva register %s --update; keep the registry's: larva trust revoke %s", o.file, id)
+		WithHint("take the project's: larva register %s --update; keep the registry's: larva trust revoke %s", diag.Word(o.file), id)
 }
 
 // registered takes the persona from the registry.
@@ -190,16 +197,13 @@ func shipped(id, variant string) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
-	names := make([]string, 0, len(all))
 	for _, one := range all {
-		names = append(names, one.ID)
 		if one.ID == id {
 			s, name, err := variantOf(id, one, nil, variant)
 			return chosen{spec: s, variant: name}, err
 		}
 	}
-	return chosen{}, diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id).
-		WithHint("registered ones: larva list; shipped: %s", strings.Join(names, ", "))
+	return chosen{}, diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id)
 }
 
 // variantOf materialises a source's variant, "" meaning the active one. A

@@ -115,5 +115,5 @@ func mismatch(e *diag.Error, it *load.Item, diffs []FieldDiff) *diag.Error {
 	if it.File == "-" {
 		return e
 	}
-	return e.WithHint("larva register %s --update", it.File)
+	return e.WithHint("larva register %s --update", diag.Word(it.File))
 }

@@ -16,20 +16,7 @@ func (a *App) Resolve(id, variant string, overrides *spec.Object) (*spec.Object,
 		return nil, err
 	}
 	o, err := r.Resolve(id, variant, overrides)
-	return o, hintShipped(id, err)
-}
-
-// hintShipped tells where an id is that the registry has not: run knows the
-// shipped personas, the registry's own verbs do not.
-func hintShipped(id string, err error) error {
-	var e *diag.Error
-	if !errors.As(err, &e) || e.Code != diag.PersonaNotFound {
-		return err
-	}
-	if _, miss := shipped(id, ""); miss == nil {
-		e.WithHint("%s is shipped with larva and not registered: larva run %s takes it as it is", id, id)
-	}
-	return err
+	return o, a.lost(id, err)
 }
 
 // List gives the active variants, sorted by id.
@@ -47,7 +34,8 @@ func (a *App) Update(id string, patches *spec.Object, variant string) (*spec.Obj
 	if err != nil {
 		return nil, err
 	}
-	return r.Update(id, patches, variant)
+	o, err := r.Update(id, patches, variant)
+	return o, a.lost(id, err)
 }
 
 // UpdateWhere patches every persona that matches. A dry run changes nothing.
@@ -69,7 +57,8 @@ func (a *App) Clone(src, dst string) (*spec.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Clone(src, dst)
+	o, err := r.Clone(src, dst)
+	return o, a.lost(src, err)
 }
 
 // Delete removes a persona.
@@ -78,7 +67,7 @@ func (a *App) Delete(id string) error {
 	if err != nil {
 		return err
 	}
-	return r.Delete(id)
+	return a.lost(id, r.Delete(id))
 }
 
 // Clear removes all personas where confirm is the exact token.
@@ -96,7 +85,13 @@ func (a *App) Export(ids []string, each func(*spec.Object) error) error {
 	if err != nil {
 		return err
 	}
-	return r.Export(ids, each)
+	err = r.Export(ids, each)
+	for _, id := range ids {
+		if e := (*diag.Error)(nil); errors.As(err, &e) && e.Details["persona_id"] == id {
+			return a.lost(id, err)
+		}
+	}
+	return err
 }
 
 // VariantList gives a persona's variants.
@@ -105,7 +100,8 @@ func (a *App) VariantList(id string) (registry.VariantInfo, error) {
 	if err != nil {
 		return registry.VariantInfo{}, err
 	}
-	return r.VariantList(id)
+	v, err := r.VariantList(id)
+	return v, a.lost(id, err)
 }
 
 // VariantActivate moves the active pointer.
@@ -114,7 +110,7 @@ func (a *App) VariantActivate(id, variant string) error {
 	if err != nil {
 		return err
 	}
-	return r.VariantActivate(id, variant)
+	return a.lost(id, r.VariantActivate(id, variant))
 }
 
 // VariantDelete removes one variant.
@@ -123,7 +119,7 @@ func (a *App) VariantDelete(id, variant string) error {
 	if err != nil {
 		return err
 	}
-	return r.VariantDelete(id, variant)
+	return a.lost(id, r.VariantDelete(id, variant))
 }
 
 // PersonaIDs lists the stored ids without reading the personas.

@@ -69,7 +69,7 @@ func notThere(err error, r profile.Route) error {
 		return err
 	}
 	if r.ProviderName == "ollama" {
-		return e.WithHint("start Ollama (ollama serve) and fetch the model once (ollama pull %s)", r.Model)
+		return e.WithHint("start Ollama (ollama serve) and fetch the model once (ollama pull %s)", diag.Word(r.Model))
 	}
 	return e.WithHint("nothing listens at %s: start the service, or correct providers.%s.base_url", r.Provider.BaseURL, r.ProviderName)
 }
@@ -125,12 +125,26 @@ func promptOf(ctx context.Context, in RunInput) (string, error) {
 	}
 	if strings.TrimSpace(prompt) == "" {
 		return "", diag.Usage("there is no prompt").
-			WithHint(`larva run %s "What to do"; what is piped in is added to it`, in.Persona)
+			WithHint(`larva run %s "What to do"; what is piped in is added to it`, in.typed())
 	}
 	if !utf8.ValidString(prompt) {
 		return "", diag.Usage("the prompt is not UTF-8")
 	}
 	return prompt, nil
+}
+
+// typed is what a run was told to run, as it is typed: the session that it
+// goes on with, or the persona.
+func (in RunInput) typed() string {
+	switch {
+	case in.Continue:
+		return "--continue"
+	case in.Resume != "":
+		return "--resume " + diag.Word(in.Resume)
+	case in.Fork != "":
+		return "--fork " + diag.Word(in.Fork)
+	}
+	return diag.Word(in.Persona)
 }
 
 // readAll reads r until its end or ctx's. A reader that never answers is left

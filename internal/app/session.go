@@ -103,11 +103,11 @@ func (in RunInput) behind(m session.Meta) (RunInput, error) {
 		in.Prompt = strings.TrimSpace(in.Persona + " " + in.Prompt) // it is the prompt's first word
 	default:
 		return in, diag.Usage("session %s is one of %s, not of %s", m.SessionID, m.Persona.ID, in.Persona).
-			With("session_id", m.SessionID).WithHint("leave the persona out, or begin anew: larva run %s PROMPT", in.Persona)
+			With("session_id", m.SessionID).WithHint("leave the persona out, or begin anew: larva run %s PROMPT", diag.Word(in.Persona))
 	}
 	if in.Override != nil || in.Variant != "" && in.Variant != m.Persona.Variant {
 		return in, diag.Usage("a session keeps its persona: --variant and --override are for a new one").
-			With("session_id", m.SessionID).WithHint("larva run %s PROMPT", m.Named)
+			With("session_id", m.SessionID).WithHint("larva run %s PROMPT", diag.Word(m.Named))
 	}
 	in.Persona, in.Variant = m.Named, m.Persona.Variant
 	if in.Profile == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"larva.dev/larva/internal/app"
@@ -45,6 +46,9 @@ func (f limitFlags) put(in *app.RunInput) error {
 	in.Effort = f.Effort
 	var err error
 	in.JSONSchema, err = schemaFile(f.JSONSchema)
+	if len(in.JSONSchema) > 0 && !isObject(f.JSONSchema) {
+		in.JSONSchemaFile = f.JSONSchema
+	}
 	return err
 }
 
@@ -53,8 +57,8 @@ func schemaFile(name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if text := bytes.TrimSpace([]byte(name)); len(text) > 0 && text[0] == '{' {
-		return text, nil
+	if isObject(name) {
+		return bytes.TrimSpace([]byte(name)), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -72,3 +76,6 @@ func schemaFile(name string) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// isObject says whether text begins as a JSON object does.
+func isObject(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "{") }
