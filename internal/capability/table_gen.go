@@ -578,7 +578,7 @@ func commandRows() map[string]*row {
 		"jest":          {needs: []Need{{"shell", ReadWrite}}},
 		"jobs":          {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
 		"join":          {needs: []Need{{"shell", ReadOnly}}, safe: true},
-		"jq":            {needs: []Need{{"shell", ReadOnly}}, safe: true, values: []string{"-f", "-L", "--arg", "--argjson", "--slurpfile", "--rawfile", "--indent"}, skipUnless: []string{"-f", "--from-file"}, skip: 1},
+		"jq":            {needs: []Need{{"shell", ReadOnly}}, safe: true, values: []string{"-f", "-L", "--arg", "--argjson", "--indent"}, skipUnless: []string{"-f", "--from-file"}, skip: 1},
 		"julia":         {needs: []Need{{"shell", ReadWrite}}, files: "write"},
 		"just":          {needs: []Need{{"shell", ReadWrite}}},
 		"kill":          {needs: []Need{{"shell", Destructive}}},

@@ -67,6 +67,7 @@ var wrappers = map[string]options{
 	"systemd-inhibit": {opaque: true}, "dbus-run-session": {opaque: true}, "firejail": {opaque: true},
 	"bwrap": {opaque: true}, "proxychains": {opaque: true}, "proxychains4": {opaque: true}, "torsocks": {opaque: true},
 	"parallel": {short: "jaISNnLsCd", opaque: true},
+	"numactl":  {short: "NmCPpilw", opaque: true}, "cpulimit": {short: "lpePc", opaque: true}, "rlwrap": {opaque: true},
 }
 
 // skip is the index of the first word behind a wrapper's options and

@@ -146,16 +146,32 @@ func (p *Policy) pathRule(pt tool.Path, user, pattern bool) *rule {
 	if p.Rules == nil || pt.Unknown {
 		return nil
 	}
-	for _, r := range p.Rules.allow.files {
-		if user && !r.User || pattern && r.kind != files {
-			continue
+	return both(pt, func(pt tool.Path) *rule {
+		for _, r := range p.Rules.allow.files {
+			if user && !r.User || pattern && r.kind != files {
+				continue
+			}
+			ok := r.tool == "edit" || !pt.Write && r.tool == "read" || pt.Write && r.tool == "write"
+			if ok && (r.kind == files || r.kind == whole) && r.covers(pt, false) {
+				return r
+			}
 		}
-		ok := r.tool == "edit" || !pt.Write && r.tool == "read" || pt.Write && r.tool == "write"
-		if ok && (r.kind == files || r.kind == whole) && r.covers(pt, false) {
-			return r
-		}
+		return nil
+	})
+}
+
+// both finds a rule for a path: one that allows it, or, where it leads
+// elsewhere, one for the path as given beside one for what it leads to.
+func both(pt tool.Path, find func(tool.Path) *rule) *rule {
+	if r := find(pt); r != nil || pt.Unknown || pt.Real == "" || pt.Real == pt.Abs {
+		return r
 	}
-	return nil
+	given, target := pt, pt
+	given.Real, target.Abs = pt.Abs, pt.Real
+	if find(given) == nil {
+		return nil
+	}
+	return find(target)
 }
 
 // bareBash is an allow rule for the whole shell.

@@ -228,7 +228,7 @@ func (p *Policy) questions(u *unit, hook HookSays) []finding {
 // on the path, or the whole shell.
 func (p *Policy) outsideAnswered(u *unit, pt tool.Path, own *rule) bool {
 	if u.seg == nil && u.broken == "" {
-		return own != nil
+		return own != nil || p.allowingPath(u, pt, true) != nil
 	}
 	return p.pathRule(pt, true, true) != nil || u.broken == "" && p.bareBash(true) != nil
 }
@@ -277,14 +277,12 @@ func (p *Policy) permission(u *unit, hook HookSays) (finding, bool) {
 
 // allowedByParts covers a call with several files by several rules.
 func (p *Policy) allowedByParts(u *unit) *rule {
-	if p.Rules == nil || len(u.paths) < 2 {
+	if p.Rules == nil || len(u.paths) == 0 {
 		return nil
 	}
 	var first *rule
 	for _, pt := range u.paths {
-		one := *u
-		one.paths = []tool.Path{pt}
-		r := p.allowing(&one, false)
+		r := p.allowingPath(u, pt, false)
 		if r == nil {
 			return nil
 		}
@@ -293,6 +291,15 @@ func (p *Policy) allowedByParts(u *unit) *rule {
 		}
 	}
 	return first
+}
+
+// allowingPath is an allow rule on one path of a call of a file tool.
+func (p *Policy) allowingPath(u *unit, pt tool.Path, user bool) *rule {
+	one := *u
+	return both(pt, func(pt tool.Path) *rule {
+		one.paths = []tool.Path{pt}
+		return p.allowing(&one, user)
+	})
 }
 
 // lean says that only the safe list and allow rules for readers are left for

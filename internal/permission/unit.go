@@ -309,7 +309,8 @@ func (u *unit) named(r *rule) bool {
 func stars(g string) string { return strings.ReplaceAll(g, "*", string(star)) }
 
 // argumentMatches looks at one top-level argument. A value that is no string
-// is matched by its JSON text.
+// is matched by its JSON text; to restrict, a string anywhere in it is enough.
+// What climbs out of where the pattern points is not what it allows.
 func argumentMatches(input json.RawMessage, arg, pattern string, restricts bool) bool {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(input, &m) != nil {
@@ -323,7 +324,35 @@ func argumentMatches(input json.RawMessage, arg, pattern string, restricts bool)
 	if json.Unmarshal(raw, &s) != nil {
 		s = string(raw)
 	}
-	return match(stars(pattern), s)
+	if restricts {
+		return match(stars(pattern), s) || s == string(raw) && holdsString(raw, func(s string) bool { return match(stars(pattern), s) })
+	}
+	return match(stars(pattern), s) && (pattern == "*" || climbs(pattern) || !climbs(s))
+}
+
+// climbs says that a text, read as a path, holds a .. between its parts.
+func climbs(s string) bool {
+	return slices.Contains(strings.FieldsFunc(s, func(c rune) bool { return c == '/' || c == '\\' }), "..")
+}
+
+// holdsString says that a list or an object holds a string of that kind.
+func holdsString(raw json.RawMessage, is func(string) bool) bool {
+	var s string
+	var list []json.RawMessage
+	var m map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &s) == nil:
+		return is(s)
+	case json.Unmarshal(raw, &list) == nil:
+		return slices.ContainsFunc(list, func(e json.RawMessage) bool { return holdsString(e, is) })
+	case json.Unmarshal(raw, &m) == nil:
+		for _, e := range m {
+			if holdsString(e, is) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // segment is the unit's line in a decision.
