@@ -11,6 +11,7 @@ its ends without touching buffers or locks that another thread held.
 from __future__ import annotations
 
 import atexit
+import itertools
 import json
 import os
 import queue
@@ -23,6 +24,8 @@ import weakref
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 PROTOCOL = "2025-11-25"
+
+_LONGEST = 16 << 20  # bytes of one frame; larva refuses longer ones without saying whose they were
 
 _TAIL = 4096  # bytes of stderr kept for the message that tells of a death
 
@@ -66,7 +69,7 @@ class Child:
         self.doubtful = False  # a call expired: look whether it still answers
         self._lock = threading.Lock()
         self._calls: Dict[int, Call] = {}
-        self._numbers = 0
+        self._numbers = itertools.count(1)
         self._dead = ""  # the reason
         self._retired = False
         self._outbox: "queue.SimpleQueue[Union[Call, bytes, None]]" = queue.SimpleQueue()
@@ -74,11 +77,11 @@ class Child:
         with _making:
             self._process = _start(argv, env)
             _children.add(self)
-        self._threads = [
+        self._writer, self._drainer, self._reader = (
             threading.Thread(target=job, name=f"larva-{job.__name__.strip('_')}", daemon=True)
-            for job in (self._write, self._read, self._drain)
-        ]
-        for t in self._threads:
+            for job in (self._write, self._drain, self._read)
+        )
+        for t in (self._writer, self._drainer, self._reader):  # the reader joins the others
             t.start()
 
     @property
@@ -102,12 +105,15 @@ class Child:
         self.notify("notifications/initialized", {})
 
     def request(self, method: str, params: Mapping[str, Any], deadline: float) -> Dict[str, Any]:
-        """Send a request and wait for its answer. Raises Died or Expired."""
+        """Send a request and wait for its answer. Raises Died or Expired, and
+        ValueError where the frame is longer than larva reads."""
+        number = next(self._numbers)
+        call = Call(number, _frame(method, params, number))
+        if len(call.frame) > _LONGEST:
+            raise ValueError(f"is longer than {_LONGEST >> 20} MiB")
         with self._lock:
             if self._dead or self._retired:
                 raise Died(self._dead or "the client was closed", False)
-            self._numbers += 1
-            call = Call(self._numbers, _frame(method, params, self._numbers))
             self._calls[call.number] = call
             self._outbox.put(call)
         try:
@@ -224,7 +230,7 @@ class Child:
         self._outbox.put(None)
         _finish(self._process, 1.0)
         if not reason:
-            self._threads[2].join(1.0)
+            self._drainer.join(1.0)
             reason = f"larva mcp ended with status {self._process.returncode}" + self._last_words()
         with self._lock:
             self._dead = reason
@@ -233,7 +239,7 @@ class Child:
         self._outbox.put(None)
         # A writer in the middle of a frame has an end of pipe to meet: then it
         # knows whether a byte went out.
-        self._threads[0].join(1.0)
+        self._writer.join(1.0)
         for call in waiting:
             call.answer.put(Died(reason, call.sent))
 
@@ -275,7 +281,7 @@ class Child:
             self._retired = True
         self._outbox.put(None)
         _finish(self._process, grace)
-        for t in self._threads:
+        for t in (self._writer, self._drainer, self._reader):
             if t is not threading.current_thread():
                 t.join(1.0)
 

@@ -156,7 +156,7 @@ class Client:
                 raise _malformed(operation, name, str(e)) from None
         try:
             answer = self._ask(operation, arguments)
-        except ValueError as e:  # an int with more digits than Python itself prints
+        except ValueError as e:  # too long, or an int with more digits than Python itself prints
             raise _malformed(operation, "params", str(e)) from None
         return _value(operation, answer)
 
