@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -25,15 +27,16 @@ const (
 // asker puts questions to the person at a terminal.
 type asker struct {
 	in, out   *os.File
-	plain     bool   // line by line: a dumb terminal, a screen reader
-	style     style  // of the question's text
-	interrupt func() // what Ctrl-C does, nil for nothing
+	plain     bool  // line by line: a dumb terminal, a screen reader
+	style     style // of the question's text
+	interrupt func(os.Signal)
 	lines     *lineSource
 }
 
-// newAsker makes one. interrupt is called on Ctrl-C at a question. It is for
-// one goroutine at a time.
-func newAsker(in, out *os.File, environ []string, interrupt func()) *asker {
+// newAsker makes one. interrupt is called on Ctrl-C at a question, and with
+// SIGHUP where the terminal goes away under one; nil is nothing to call. It is
+// for one goroutine at a time.
+func newAsker(in, out *os.File, environ []string, interrupt func(os.Signal)) *asker {
 	k := &asker{in: in, out: out, plain: plainTerminal(environ), interrupt: interrupt, lines: &lineSource{in: in}}
 	k.style.on = !k.plain && lookup(environ, "NO_COLOR") == ""
 	return k
@@ -57,12 +60,16 @@ func (k *asker) ask(ctx context.Context, q event.Question) event.Answer {
 }
 
 // fill runs a form and says whether it was filled in: not on Ctrl-C, which
-// interrupts, nor on Esc, nor when ctx ends.
+// interrupts, nor on Esc, nor when ctx or the terminal ends.
 func (k *asker) fill(ctx context.Context, form *huh.Form, a *answer) bool {
 	// Signals end ctx.
 	err := runForm(ctx, form, k.in, k.out, tea.WithoutSignalHandler(), tea.WithFilter(a.seeCtrlC))
-	if a.ctrlC && k.interrupt != nil {
-		k.interrupt()
+	switch {
+	case k.interrupt == nil:
+	case a.ctrlC:
+		k.interrupt(os.Interrupt)
+	case errors.Is(err, errNoTerminal):
+		k.interrupt(syscall.SIGHUP)
 	}
 	return err == nil && !a.ctrlC && form.State == huh.StateCompleted
 }

@@ -29,12 +29,22 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 		t.Skipf("no pseudo-terminals here: %v", err)
 	}
 	t.Cleanup(func() { person.Close() })
-	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	raw, err := person.SyscallConn() // Fd would leave it blocking, and then Close waits for who reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	var failed error
+	_ = raw.Control(func(fd uintptr) {
+		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN); err == nil {
+			failed = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+		}
+	})
 	if err != nil {
 		t.Skipf("no pseudo-terminals here: %v", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
+	if failed != nil {
+		t.Fatal(failed)
 	}
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -119,7 +129,7 @@ func TestAskAtATerminal(t *testing.T) {
 			done := make(chan event.Answer, 1)
 			interrupted := false
 			go func() {
-				done <- newAsker(program, program, fancy, func() { interrupted = true }).ask(t.Context(), question())
+				done <- newAsker(program, program, fancy, func(sig os.Signal) { interrupted = sig == os.Interrupt }).ask(t.Context(), question())
 			}()
 			for _, step := range tt.steps {
 				text, keys, _ := strings.Cut(step, "|")
@@ -177,5 +187,35 @@ func TestAskEndsWithItsContext(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("the question outlived its run")
+	}
+}
+
+// TestAskEndsWithItsTerminal: nobody can answer at a terminal that is gone,
+// and a process that a closed window leaves behind must not wait there for ever.
+func TestAskEndsWithItsTerminal(t *testing.T) {
+	person, program := openTerminal(t)
+	s := watch(person)
+	done := make(chan event.Answer, 1)
+	told := make(chan os.Signal, 1)
+	go func() {
+		done <- newAsker(program, program, fancy, func(sig os.Signal) { told <- sig }).ask(t.Context(), question())
+	}()
+	s.waitFor(t, "Always allow")
+	person.Close()
+	select {
+	case got := <-done:
+		if got != (event.Answer{}) {
+			t.Errorf("got %+v, want a denial", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the question outlived its terminal")
+	}
+	select {
+	case sig := <-told:
+		if sig != unix.SIGHUP {
+			t.Errorf("got %v, want %v", sig, unix.SIGHUP)
+		}
+	default:
+		t.Error("the run was not told")
 	}
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestAskUserAtATerminal(t *testing.T) {
 			done := make(chan answer, 1)
 			interrupted := false
 			go func() {
-				text, ok := newAsker(program, program, fancy, func() { interrupted = true }).askUser(t.Context(), "Which\x1b[2Jcolour?", tt.options)
+				text, ok := newAsker(program, program, fancy, func(sig os.Signal) { interrupted = sig == os.Interrupt }).askUser(t.Context(), "Which\x1b[2Jcolour?", tt.options)
 				done <- answer{text, ok}
 			}()
 			for _, step := range tt.steps {

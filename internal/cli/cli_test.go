@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -192,6 +194,30 @@ func TestUntilDone(t *testing.T) {
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
+}
+
+// TestUntilOrphan: a stdin that says nothing is waited for as long as the
+// parent lives, with one hint, and not for ever after that.
+func TestUntilOrphan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := stuck{make(chan struct{})}
+		r := untilDone(t.Context(), s)
+		hints := 0
+		r.slow = func() { hints++ }
+		began := time.Now()
+		r.born, r.parent = 7, func() int {
+			if time.Since(began) > time.Hour {
+				return 1
+			}
+			return 7
+		}
+		_, err := r.Read(make([]byte, 1))
+		if took := time.Since(began); !errors.Is(err, errOrphan) || took < time.Hour+orphanWait || took > time.Hour+orphanWait+2*orphanLook || hints != 1 {
+			t.Errorf("got %v after %s with %d hints, want %v after %s with 1", err, took, hints, errOrphan, time.Hour+orphanWait)
+		}
+		close(s.done)
+	})
 }
 
 // TestInterrupted holds the exit code of a cancelled command to the signal.

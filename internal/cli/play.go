@@ -15,13 +15,15 @@ import (
 func (s *session) play(ctx context.Context, in app.RunInput) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	keepWriting()
 	w := viewOf(s.process.Stdout, s.process.Stderr, s.process.Environ)
 	w.Interrupted = ctx.Done()
+	w.Lost = func(err error) { cancel(unwritable(err)) }
 	r := NewRenderer(s.format, s.process.Stdout, s.process.Stderr, w)
 	defer r.Close() // also where the run panics
 	if s.canAsk() {
 		stdin, stderr := s.process.Stdin.(*os.File), s.process.Stderr.(*os.File) // canAsk knows both are
-		k := newAsker(stdin, stderr, s.process.Environ, func() { cancel(interrupted(os.Interrupt)) })
+		k := newAsker(stdin, stderr, s.process.Environ, func(sig os.Signal) { cancel(interrupted(sig)) })
 		in.Question, in.AskUser = k.ask, k.askUser
 		if v, ok := r.(*liveView); ok {
 			in.Question, in.AskUser = v.asking(k.ask), v.askingUser(k.askUser)
@@ -39,7 +41,7 @@ func (s *session) play(ctx context.Context, in app.RunInput) error {
 	}
 	res, err := s.app.Run(ctx, in)
 	if werr := r.Close(); werr != nil && err == nil {
-		return diag.New(diag.Internal, "cannot write the result: %v", werr)
+		return unwritable(werr)
 	}
 	if err == nil || shown {
 		s.code = res.ExitCode
@@ -49,4 +51,8 @@ func (s *session) play(ctx context.Context, in app.RunInput) error {
 		return nil
 	}
 	return s.asDiag(ctx, err)
+}
+
+func unwritable(err error) *diag.Error {
+	return diag.New(diag.Internal, "cannot write the result: %v", err)
 }

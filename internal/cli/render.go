@@ -44,6 +44,9 @@ type View struct {
 	Size func() (width, height int)
 	// Interrupted is closed when the run is to end.
 	Interrupted <-chan struct{}
+	// Lost is called once, where a stream of events cannot be written any more:
+	// nobody follows the run. nil is nothing to call.
+	Lost func(error)
 }
 
 // viewOf finds out. NO_COLOR, ACCESSIBLE (a screen reader) and TERM=dumb get
@@ -66,6 +69,7 @@ func NewRenderer(form string, stdout, stderr io.Writer, v View) Renderer {
 	case form == formatJSON:
 		return &jsonRenderer{out: out}
 	case form == formatStream:
+		out.lost = v.Lost
 		return &streamRenderer{out: out}
 	case v.Err:
 		l := newLiveView(out, &sink{w: stderr}, v)
@@ -75,16 +79,20 @@ func NewRenderer(form string, stdout, stderr io.Writer, v View) Renderer {
 	return &textRenderer{out: out, err: &sink{w: stderr}, clean: v.Out}
 }
 
-// sink keeps the first write error and writes nothing after it: a closed pipe
-// must not stop the run halfway through a tool.
+// sink keeps the first write error, tells of it and writes nothing after it: a
+// closed pipe must not stop the run halfway through a tool.
 type sink struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	err  error
+	lost func(error)
 }
 
 func (s *sink) write(text string) {
-	if s.err == nil && text != "" {
-		_, s.err = io.WriteString(s.w, text)
+	if s.err != nil || text == "" {
+		return
+	}
+	if _, s.err = io.WriteString(s.w, text); s.err != nil && s.lost != nil {
+		s.lost(s.err)
 	}
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strings"
 
 	"larva.dev/larva/internal/app"
@@ -72,7 +74,7 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 		Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant,
 		Model: c.Model, Mode: c.Mode, MaxTurns: turns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
 		Continue: c.Continue, Resume: c.Resume, Fork: c.Fork,
-		FailOnDenied: c.FailOnDenied, Stdin: untilDone(ctx, s.process.Stdin), StdinTTY: isTerminal(s.process.Stdin),
+		FailOnDenied: c.FailOnDenied, Stdin: c.stdin(ctx, s), StdinTTY: isTerminal(s.process.Stdin),
 	}
 	if err := c.put(&in); err != nil {
 		return in, err
@@ -85,4 +87,16 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 		in.Override = o
 	}
 	return in, nil
+}
+
+// stdin says so where it is waited for beside a prompt: a pipe that somebody
+// forgot to close looks like a run that does nothing.
+func (c runCmd) stdin(ctx context.Context, s *session) io.Reader {
+	r := untilDone(ctx, s.process.Stdin)
+	if len(c.Prompt) > 0 && !s.json() {
+		r.slow = func() {
+			fmt.Fprintln(s.process.Stderr, "notice: waiting for stdin to end; it is added to the prompt (</dev/null where there is none)")
+		}
+	}
+	return r
 }

@@ -10,14 +10,17 @@ import (
 	"larva.dev/larva/internal/diag"
 )
 
-// Signals gives a context that Ctrl-C or a terminate signal cancels once; the
-// cause is a *diag.Error with the exit code (130 or 143). Shortly
-// after the first signal the default handling is back, so a second one kills. stop ends the
-// watching; call it once.
+// Signals gives a context that Ctrl-C, a terminate signal or the end of the
+// terminal cancels once; the cause is a *diag.Error with the exit code (130 or
+// 143). Shortly after the first signal the default handling is back, so a
+// second one kills. stop ends the watching; call it once.
 func Signals(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup(1) has said that the terminal does not matter
+		signal.Notify(ch, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	go func() {
 		select {
@@ -53,9 +56,16 @@ func swallow(ch <-chan os.Signal, done <-chan struct{}) {
 	}
 }
 
+// keepWriting makes a write to a closed pipe an error from here on, where it
+// would kill this process in the middle of its work.
+func keepWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 func interrupted(sig os.Signal) *diag.Error {
-	if sig == syscall.SIGTERM {
+	switch sig {
+	case syscall.SIGTERM:
 		return &diag.Error{Code: diag.Interrupted, Message: "terminated", Exit: diag.ExitTerminated}
+	case syscall.SIGHUP:
+		return &diag.Error{Code: diag.Interrupted, Message: "terminated: the terminal is gone", Exit: diag.ExitTerminated}
 	}
 	return &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -66,87 +67,50 @@ func (s *session) confirm(ctx context.Context, question string) (bool, error) {
 		return yes && ctx.Err() == nil, ctx.Err()
 	}
 	err := runForm(ctx, huh.NewForm(huh.NewGroup(field)), in, out)
+	if errors.Is(err, errNoTerminal) {
+		return false, interrupted(syscall.SIGHUP)
+	}
 	if errors.Is(err, huh.ErrUserAborted) {
 		return false, &diag.Error{Code: diag.Interrupted, Message: "interrupted", Exit: diag.ExitInterrupted}
 	}
 	return yes && err == nil, err
 }
 
+// errNoTerminal is the end of a form whose terminal has gone away.
+var errNoTerminal = errors.New("the terminal is gone")
+
 // runForm runs a form on a terminal. The library leaves a goroutine behind that
 // waits for the next key and would take it from the next form: its reads end
-// when the form has.
+// when the form has. The other way round, the library would wait for ever for
+// keys of a terminal that is gone: then the form ends with errNoTerminal.
 func runForm(ctx context.Context, form *huh.Form, in, out *os.File, options ...tea.ProgramOption) error {
-	keys := &formInput{File: in}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	keys := &formInput{File: in, gone: func() { cancel(errNoTerminal) }}
 	defer keys.over.Store(true)
 	// The options replace what was set before them.
-	return form.WithProgramOptions(options...).WithInput(keys).WithOutput(out).RunWithContext(ctx)
+	err := form.WithProgramOptions(options...).WithInput(keys).WithOutput(out).RunWithContext(ctx)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errNoTerminal) {
+		return cause
+	}
+	return err
 }
 
-// formInput is a terminal until its form is over.
+// formInput is a terminal until its form is over. gone is called where it ends
+// before that; in raw mode no key does that.
 type formInput struct {
 	*os.File
 	over atomic.Bool
+	gone func()
 }
 
 func (f *formInput) Read(p []byte) (int, error) {
 	if f.over.Load() {
 		return 0, io.EOF
 	}
-	return f.File.Read(p)
-}
-
-// untilDone gives a reader whose Read ends when ctx does: a terminal or a
-// stuck pipe must not hold back Ctrl-C. The goroutine that waits in the inner
-// Read ends with the process; it owns its buffer, so nothing is shared.
-func untilDone(ctx context.Context, r io.Reader) io.Reader {
-	return &doneReader{ctx: ctx, inner: r}
-}
-
-type doneReader struct {
-	ctx   context.Context
-	inner io.Reader
-	chunk []byte
-	next  chan piece
-	err   error
-}
-
-type piece struct {
-	data []byte
-	err  error
-}
-
-func (d *doneReader) Read(p []byte) (int, error) {
-	for len(d.chunk) == 0 {
-		if d.err != nil {
-			return 0, d.err
-		}
-		if d.next == nil {
-			d.next = make(chan piece)
-			go d.pump()
-		}
-		select {
-		case got := <-d.next:
-			d.chunk, d.err = got.data, got.err
-		case <-d.ctx.Done():
-			return 0, d.ctx.Err()
-		}
+	n, err := f.File.Read(p)
+	if err != nil && !f.over.Load() {
+		f.gone()
 	}
-	n := copy(p, d.chunk)
-	d.chunk = d.chunk[n:]
-	return n, nil
-}
-
-func (d *doneReader) pump() {
-	for {
-		buf := make([]byte, 32<<10)
-		n, err := d.inner.Read(buf)
-		select {
-		case d.next <- piece{buf[:n], err}:
-		case <-d.ctx.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
+	return n, err
 }
