@@ -1,0 +1,34 @@
+// Server-sent events: the registry tells of each change, whoever made it.
+
+import { byId } from './dom.js';
+
+const QUIET = 60; // ms: one write of the registry touches several files
+const RETRY = 2000; // ms before a stream that the server refused is asked for again
+
+/** @param {() => void} changed called once for a burst of changes, and after each reconnection */
+export function listen(changed) {
+  const box = byId('live');
+  const text = byId('live-text');
+  let timer;
+  let lost = false;
+  const state = (name, words) => { box.dataset.state = name; text.textContent = words; };
+  const soon = () => { clearTimeout(timer); timer = setTimeout(changed, QUIET); };
+  let source;
+  const connect = () => {
+    source = new EventSource('/api/events');
+    source.addEventListener('open', () => {
+      state('live', 'live');
+      if (lost) soon(); // what happened while nobody listened
+      lost = false;
+    });
+    source.addEventListener('error', () => {
+      lost = true;
+      state('lost', 'reconnecting');
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY); // refused: the browser does not try again by itself
+    });
+    source.addEventListener('change', soon);
+  };
+  connect();
+  addEventListener('pagehide', () => source.close());
+  addEventListener('pageshow', (e) => { if (e.persisted) { lost = true; connect(); } }); // back from the browser's cache
+}

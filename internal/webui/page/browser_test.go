@@ -1,0 +1,332 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a page may take for one step; only a failing test
+// waits that long.
+const patience = 10 * time.Second
+
+// startBrowser starts the one browser that all flows share, in tabs. It lives
+// until the test ends.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(chromium(t)), chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 860))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // chromium refuses to build its sandbox as root
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("chromium does not start: %v", err)
+	}
+	return ctx
+}
+
+// chromium finds the browser. A machine without one skips the flows; CI may not.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no chromium: scripts/setup.sh installs it")
+	}
+	t.Skip("no chromium: scripts/setup.sh installs it")
+	return ""
+}
+
+// tab is one page of the browser on one server.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu       sync.Mutex
+	problems []string // what the console said that it should not
+	allowed  []string // parts of messages that the flow brings about on purpose
+	marks    int
+}
+
+// watchViolations notes breaches of the content security policy before any
+// script of the page runs.
+const watchViolations = `window.breaches = []; addEventListener('securitypolicyviolation', e => breaches.push(e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sourceFile + ':' + e.lineNumber));`
+
+// newTab opens an empty tab in a browser context of its own, which shares no
+// storage with others. What the console says against the page fails the test
+// at its end.
+func newTab(t *testing.T, browser context.Context, url string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	tb := &tab{t: t, ctx: ctx, url: url}
+	tb.do(chromedp.Func(func(context.Context, *chromedp.Target) error { return nil }))
+	if err := chromedp.Listen(ctx, tb.hear); err != nil {
+		t.Fatal(err)
+	}
+	call(tb, func() error { _, err := chromedp.Call(ctx, log.Enable, struct{}{}); return err })
+	call(tb, func() error {
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	})
+	call(tb, func() error {
+		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchViolations})
+		return err
+	})
+	t.Cleanup(tb.verdict)
+	return tb
+}
+
+func call(tb *tab, f func() error) {
+	tb.t.Helper()
+	if err := f(); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// hear runs in the loop of the tab: it only notes.
+func (tb *tab) hear(ev any) {
+	var said string
+	switch ev := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		said = "exception: " + ev.ExceptionDetails.Text
+		if ev.ExceptionDetails.Exception != nil {
+			said += " " + ev.ExceptionDetails.Exception.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if ev.Type != runtime.ConsoleAPICalledTypeError && ev.Type != runtime.ConsoleAPICalledTypeWarning {
+			return
+		}
+		said = fmt.Sprintf("console.%s", ev.Type)
+		for _, a := range ev.Args {
+			said += " " + a.Description + string(a.Value)
+		}
+	case *log.EventEntryAdded:
+		if ev.Entry.Level != log.EntryLevelError && ev.Entry.Level != log.EntryLevelWarning {
+			return
+		}
+		said = fmt.Sprintf("%s: %s %s", ev.Entry.Source, ev.Entry.Text, ev.Entry.URL)
+	default:
+		return
+	}
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.problems = append(tb.problems, said)
+}
+
+// allow lets a flow bring about a message that would fail it, by a part of it.
+func (tb *tab) allow(part string) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.allowed = append(tb.allowed, part)
+}
+
+func (tb *tab) verdict() {
+	if tb.ctx.Err() == nil {
+		for _, b := range eval[[]string](tb, `window.breaches ?? []`) {
+			tb.t.Errorf("the content security policy is broken: %s", b)
+		}
+		if tb.t.Failed() {
+			tb.shot("failed-" + strings.NewReplacer("/", "-", " ", "-").Replace(tb.t.Name()))
+		}
+	}
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	for _, p := range tb.problems {
+		if !slices.ContainsFunc(tb.allowed, func(a string) bool { return strings.Contains(p, a) }) {
+			tb.t.Errorf("the console says: %s", p)
+		}
+	}
+}
+
+func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	if err := tb.try(steps...); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// try bounds the steps. The first steps of a tab bind it to their context, so
+// those come without a bound (newTab).
+func (tb *tab) try(steps ...chromedp.Action[chromedp.Void]) error {
+	if chromedp.FromContext(tb.ctx).Target == nil {
+		return chromedp.Do(tb.ctx, steps...)
+	}
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	return chromedp.Do(ctx, steps...)
+}
+
+// open loads the page at a hash and waits until the list is there.
+func (tb *tab) open(hash string) {
+	tb.t.Helper()
+	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate(tb.url+"/"+hash))
+	tb.wait(`!document.querySelector('.loading, .skeleton') && document.querySelector('#main').children.length > 0`)
+}
+
+// hash changes the address within the page.
+func (tb *tab) hash(hash string) {
+	tb.t.Helper()
+	eval[chromedp.Void](tb, `void (location.hash = `+quote(hash)+`)`)
+}
+
+// eval runs an expression in the page.
+func eval[T any](tb *tab, js string) T {
+	tb.t.Helper()
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// wait lets the page run until an expression holds.
+func (tb *tab) wait(js string) {
+	tb.t.Helper()
+	ok := eval[bool](tb, fmt.Sprintf(`new Promise(done => { const end = performance.now() + %d;
+		const look = () => { let ok = false; try { ok = !!(%s) } catch {} ok ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 8) }; look() })`,
+		patience.Milliseconds()-1000, js))
+	if !ok {
+		tb.t.Fatalf("the page never came to: %s\nit shows:\n%s", js, eval[string](tb, `document.querySelector('dialog[open]')?.innerText ?? document.body.innerText`))
+	}
+}
+
+// waitText waits until an element's text holds a part.
+func (tb *tab) waitText(selector, part string) {
+	tb.t.Helper()
+	tb.wait(fmt.Sprintf(`document.querySelector(%s).textContent.includes(%s)`, quote(selector), quote(part)))
+}
+
+// text gives an element's text.
+func (tb *tab) text(selector string) string {
+	tb.t.Helper()
+	tb.wait(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
+	return eval[string](tb, fmt.Sprintf(`document.querySelector(%s).textContent`, quote(selector)))
+}
+
+// click clicks the first visible element of a selector with the mouse.
+func (tb *tab) click(selector string) {
+	tb.t.Helper()
+	if err := tb.try(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)); err != nil {
+		tb.t.Fatalf("click %s: %v", selector, err)
+	}
+}
+
+// press clicks the button or link that reads name, in the open dialog if there is one.
+func (tb *tab) press(name string) {
+	tb.t.Helper()
+	tb.click(tb.find(name))
+}
+
+// find marks the button or link of a name and gives its selector.
+func (tb *tab) find(name string) string {
+	tb.t.Helper()
+	tb.marks++
+	js := fmt.Sprintf(`(() => { const root = document.querySelector('dialog[open]') ?? document;
+		const el = [...root.querySelectorAll('button, a, summary')].find(e => e.checkVisibility() && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s);
+		el?.setAttribute('data-mark', %d); return el })()`, quote(name), tb.marks)
+	tb.wait(js)
+	return fmt.Sprintf(`[data-mark="%d"]`, tb.marks)
+}
+
+// fill replaces what a field holds by typing.
+func (tb *tab) fill(selector, text string) {
+	tb.t.Helper()
+	tb.click(selector)
+	eval[chromedp.Void](tb, fmt.Sprintf(`void document.querySelector(%s).select()`, quote(selector)))
+	tb.insert(text)
+}
+
+// insert puts text where the focus is, as a paste does.
+func (tb *tab) insert(text string) {
+	tb.t.Helper()
+	eval[chromedp.Void](tb, fmt.Sprintf(`void document.execCommand('insertText', false, %s)`, quote(text)))
+}
+
+// key presses keys, as kb names them.
+func (tb *tab) key(keys string, modifiers ...chromedp.Modifier) {
+	tb.t.Helper()
+	tb.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// size sets the window's inner size.
+func (tb *tab) size(width, height int64) {
+	tb.t.Helper()
+	tb.do(chromedp.EmulateViewport(width, height))
+}
+
+// media sets media features by pairs of name and value.
+func (tb *tab) media(pairs ...string) {
+	tb.t.Helper()
+	var features []*emulation.MediaFeature
+	for i := 0; i < len(pairs); i += 2 {
+		features = append(features, &emulation.MediaFeature{Name: pairs[i], Value: pairs[i+1]})
+	}
+	call(tb, func() error {
+		_, err := chromedp.Call(tb.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	})
+}
+
+// shot takes a picture of the window into LARVA_SCREENSHOTS, or, for a failed
+// test without it, into a directory that stays.
+func (tb *tab) shot(name string) {
+	tb.t.Helper()
+	dir := os.Getenv("LARVA_SCREENSHOTS")
+	if dir == "" {
+		if !tb.t.Failed() {
+			dir = tb.t.TempDir()
+		} else if d, err := os.MkdirTemp("", "larva-page-"); err == nil {
+			dir = d
+			tb.t.Logf("picture: %s", filepath.Join(d, name+".png"))
+		}
+	}
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		tb.t.Errorf("picture %s: %v", name, err)
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		tb.t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		tb.t.Error(err)
+	}
+}
+
+// quote writes a string as JavaScript.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
