@@ -13,7 +13,7 @@ func (w *writer) putFile(id, path string, data []byte) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return corrupt(id, path, "is not a regular file")
 	}
-	temp, err := w.writeTemp(data)
+	temp, err := w.writeTemp(id, data)
 	if err != nil {
 		return w.failed(id, path, err)
 	}
@@ -24,11 +24,13 @@ func (w *writer) putFile(id, path string, data []byte) error {
 	return w.failedSync(id, filepath.Dir(path))
 }
 
-func (w *writer) writeTemp(data []byte) (path string, err error) {
+// writeTemp makes file-ID-… in .aside. Whoever watches there reads the id from
+// the name, as from new-ID-…, old-ID and swap-ID.
+func (w *writer) writeTemp(id string, data []byte) (path string, err error) {
 	if err := w.step("create", w.aside()); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(w.aside(), "file-")
+	f, err := os.CreateTemp(w.aside(), "file-"+id+"-")
 	if err != nil {
 		return "", err
 	}

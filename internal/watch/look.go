@@ -31,45 +31,79 @@ type mark struct {
 	young bool   // the directories had changed just before: their times may hide another change
 }
 
-// look compares the personas with the last look. A full one reads the times
+// look compares all personas with the last look. A full one reads the times
 // of all files; any other only of personas whose directories have changed.
 func (s *seen) look(full bool) (c Change, any bool) {
 	ids, err := s.ids()
 	if err != nil {
 		return c, false // what cannot be listed now is looked at later
 	}
-	marks := make(map[string]mark, len(ids))
+	before := s.marks
+	s.marks = make(map[string]mark, len(ids))
 	for _, id := range ids {
+		old, known := before[id]
+		s.compare(&c, id, old, known, full)
+	}
+	for id, old := range before {
+		if _, there := s.marks[id]; !there {
+			s.missing(&c, id, old)
+		}
+	}
+	return c.sorted(), before != nil && c.any()
+}
+
+// lookAt compares the named personas alone.
+func (s *seen) lookAt(ids map[string]bool) (c Change, any bool) {
+	if s.marks == nil {
+		return s.look(true) // the first look has failed
+	}
+	for id := range ids {
 		old, known := s.marks[id]
-		m := s.dirs(id)
+		info, err := os.Lstat(filepath.Join(s.root, id))
 		switch {
-		case known && !full && !old.young && m.dirs == old.dirs:
-			m.files = old.files
-		default:
-			m.files = s.files(id)
+		case err == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0):
+			s.compare(&c, id, old, known, false)
+		case known:
+			delete(s.marks, id)
+			s.missing(&c, id, old)
 		}
-		switch {
-		case !known:
-			c.Added = append(c.Added, id)
-		case m.dirs != old.dirs || m.files != old.files:
-			c.Changed = append(c.Changed, id)
-		}
-		marks[id] = m
 	}
-	for id, m := range s.marks {
-		if _, there := marks[id]; there {
-			continue
-		}
-		if s.swapped(id) {
-			marks[id] = m
-			continue
-		}
-		c.Removed = append(c.Removed, id)
+	return c.sorted(), c.any()
+}
+
+// compare marks a persona that is there.
+func (s *seen) compare(c *Change, id string, old mark, known, full bool) {
+	m := s.dirs(id)
+	m.files = old.files
+	if !known || full || old.young || m.dirs != old.dirs {
+		m.files = s.files(id)
 	}
-	slices.Sort(c.Removed)
-	first := s.marks == nil
-	s.marks = marks
-	return c, !first && len(c.Added)+len(c.Removed)+len(c.Changed) > 0
+	switch {
+	case !known:
+		c.Added = append(c.Added, id)
+	case m.dirs != old.dirs || m.files != old.files:
+		c.Changed = append(c.Changed, id)
+	}
+	s.marks[id] = m
+}
+
+// missing reports a persona that is gone, unless it only stands aside between
+// the two renames that replace it where directories cannot be exchanged.
+func (s *seen) missing(c *Change, id string, old mark) {
+	if _, err := os.Lstat(filepath.Join(s.root, asideName, "swap-"+id)); err == nil {
+		s.marks[id] = old
+		return
+	}
+	c.Removed = append(c.Removed, id)
+}
+
+func (c Change) any() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) > 0 }
+
+func (c Change) sorted() Change {
+	for _, ids := range [][]string{c.Added, c.Removed, c.Changed} {
+		slices.Sort(ids)
+	}
+	return c
 }
 
 // ids are the names of personas, sorted, as registry.IDs has them.
@@ -85,13 +119,6 @@ func (s *seen) ids() ([]string, error) {
 		}
 	}
 	return ids, nil
-}
-
-// swapped says whether a persona only stands aside between the two renames
-// that replace it on systems that cannot exchange directories.
-func (s *seen) swapped(id string) bool {
-	_, err := os.Lstat(filepath.Join(s.root, asideName, "swap-"+id))
-	return err == nil
 }
 
 // dirs marks the persona's two directories.

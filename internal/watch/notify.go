@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"larva.dev/larva/internal/spec"
 )
 
 // notifies says whether this system's notifications are of use: they cost
@@ -47,10 +49,37 @@ func (n *notifier) channels() (<-chan fsnotify.Event, <-chan error) {
 	return n.w.Events, n.w.Errors
 }
 
-// concerns says whether an event can be about the registry: what happens
-// beside the root's path, in the user's home say, is not.
-func (n *notifier) concerns(e fsnotify.Event) bool {
-	return e.Op != fsnotify.Chmod && (inside(n.root, e.Name) || inside(e.Name, n.root))
+// about says which persona an event is about. id is "" where it can be any;
+// ours is false for what happens beside the root's path, in the user's home
+// say.
+func (n *notifier) about(e fsnotify.Event) (id string, ours bool) {
+	if e.Op == fsnotify.Chmod {
+		return "", false
+	}
+	if dir, name := filepath.Split(e.Name); filepath.Clean(dir) == n.root && spec.ValidID(name) {
+		return name, true
+	} else if filepath.Clean(dir) == filepath.Join(n.root, asideName) {
+		return persona(name), true
+	}
+	return "", inside(n.root, e.Name) || inside(e.Name, n.root)
+}
+
+// persona reads the id from a name in .aside: old-ID, swap-ID, and new-ID-…
+// and file-ID-… with a number at the end; "" where there is none.
+func persona(name string) string {
+	name = strings.TrimSuffix(name, ".json")
+	kind, id, _ := strings.Cut(name, "-")
+	switch kind {
+	case "new", "file":
+		id = id[:max(0, strings.LastIndexByte(id, '-'))]
+	case "old", "swap":
+	default:
+		return ""
+	}
+	if !spec.ValidID(id) {
+		return ""
+	}
+	return id
 }
 
 func inside(dir, path string) bool {
@@ -58,17 +87,19 @@ func inside(dir, path string) bool {
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
 }
 
-// arm watches what should be watched now. It looks again after each change
+// arm watches what should be watched now, and says whether that was another
+// set of directories before. It looks again after each change
 // that it makes, since a directory may have come or gone meanwhile; whoever
 // changes them that fast sends an event, and with it comes the next arm.
-func (n *notifier) arm() error {
+func (n *notifier) arm() (other bool, err error) {
 	for range 4 {
 		changed, err := n.adjust(wanted(n.root))
 		if err != nil || !changed {
-			return err
+			return other, err
 		}
+		other = true
 	}
-	return nil
+	return other, nil
 }
 
 func (n *notifier) adjust(want map[string]os.FileInfo) (changed bool, err error) {

@@ -4,8 +4,9 @@
 // Every writer of ours works through ROOT/.aside and renames into place. So
 // two directories tell of all our writes, whatever the number of personas:
 // the root and .aside; while there is no root, the nearest directory above it
-// tells when it comes. What has changed is then found by looking: two stats a
-// persona. Edits in place, which no directory tells of, are found by a slower
+// tells when it comes. The names in .aside say which persona is being written, so that
+// one write costs one look at one persona; where nothing says it, all are
+// looked at, two stats a persona. Edits in place, which no directory tells of, are found by a slower
 // look at every file.
 //
 // On Linux the system notifies (inotify). Elsewhere, and where it refuses,
@@ -116,18 +117,21 @@ func (w *watcher) trouble(err error) {
 	w.told = true
 }
 
-// arm watches the directories that are there now. It comes before each look:
-// what happens after it is notified, what happened before it is seen.
-func (w *watcher) arm() {
+// arm watches the directories that are there now, and says whether they are
+// others than before. It comes before each look: what happens after it is
+// notified, what happened before it is seen.
+func (w *watcher) arm() (other bool) {
 	if w.notifier == nil {
 		w.glanced = w.seen.stamps()
-		return
+		return true
 	}
-	if err := w.notifier.arm(); err != nil {
+	other, err := w.notifier.arm()
+	if err != nil {
 		w.notifier.close()
 		w.notifier = nil
 		w.trouble(err)
 	}
+	return other || err != nil
 }
 
 // loop waits for a reason to look and looks.
@@ -146,48 +150,63 @@ func (w *watcher) loop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e := <-events:
-			if w.notifier.concerns(e) {
-				look.Reset(p.next(time.Now()))
+			if id, ours := w.notifier.about(e); ours {
+				look.Reset(p.next(time.Now(), id))
 			}
 			continue
 		case <-errs: // too many at once: some were lost
-			look.Reset(p.next(time.Now()))
+			look.Reset(p.next(time.Now(), ""))
 			continue
 		case <-tick.C:
 			if w.glanced.same(w.seen.stamps()) {
 				continue
 			}
+			p.all = true
 		case <-look.C:
 		case <-poll.C:
 			full = true
 		}
 		start := time.Now()
-		w.arm()
-		if c, any := w.seen.look(full); any {
+		if c, any := w.look(full, p); any {
 			w.Changed(c)
 		}
 		cost := time.Since(start)
-		if full {
-			poll.Reset(max(w.Poll, 100*cost))
-			continue
-		}
 		p = pace{rest: time.Now().Add(4 * cost)}
+		look.Stop()
+		if full {
+			p.rest = time.Time{}
+			poll.Reset(max(w.Poll, 100*cost))
+		}
 		if w.notifier == nil {
 			tick.Reset(max(glance, 4*cost))
 		}
 	}
 }
 
-// pace says when to look after a notification.
-type pace struct {
-	first time.Time // the first one since the last look
-	rest  time.Time // no look before: looking takes a fifth of a processor at most
+func (w *watcher) look(full bool, p pace) (Change, bool) {
+	if w.arm() || full || p.all {
+		return w.seen.look(full)
+	}
+	return w.seen.lookAt(p.ids)
 }
 
-// next is how long to wait from now on.
-func (p *pace) next(now time.Time) time.Duration {
-	if p.first.IsZero() {
-		p.first = now
+// pace gathers notifications and says when to look after them.
+type pace struct {
+	first time.Time       // the first one since the last look
+	rest  time.Time       // no look before: looking takes a fifth of a processor at most
+	ids   map[string]bool // whom they are about
+	all   bool            // or anybody
+}
+
+// next takes one about id, "" for any, and gives how long to wait from now on.
+func (p *pace) next(now time.Time, id string) time.Duration {
+	if p.ids == nil {
+		p.first, p.ids = now, map[string]bool{}
+	}
+	if id == "" {
+		p.all = true
+	} else {
+		p.ids[id] = true
 	}
 	at := now.Add(quiet)
 	if latest := p.first.Add(patience); at.After(latest) {

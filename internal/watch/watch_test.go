@@ -18,7 +18,7 @@ import (
 // patienceOfTests is for machines under load; nothing waits for it in vain.
 const patienceOfTests = 30 * time.Second
 
-func persona(t testing.TB, id, model string) *spec.Object {
+func specOf(t testing.TB, id, model string) *spec.Object {
 	t.Helper()
 	o, err := spec.ParseObject(fmt.Appendf(nil, `{"spec_version":"0.1.0","id":%q,"description":"Watches the harbour from the mole.",
 		"prompt":"Watch.","model":%q,"capabilities":{"shell":"none"}}`, id, model))
@@ -30,7 +30,7 @@ func persona(t testing.TB, id, model string) *spec.Object {
 
 func put(t testing.TB, r *registry.Registry, id, model, variant string) {
 	t.Helper()
-	if _, err := r.Register(persona(t, id, model), variant); err != nil {
+	if _, err := r.Register(specOf(t, id, model), variant); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -116,10 +116,10 @@ func TestEveryWriter(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		{"register", func() error { _, err := r.Register(persona(t, "c", "m"), ""); return err }, "+c"},
-		{"register a variant", func() error { _, err := r.Register(persona(t, "a", "m"), "terse"); return err }, "~a"},
-		{"replace a variant", func() error { _, err := r.Register(persona(t, "a", "n"), "terse"); return err }, "~a"},
-		{"replace it by one of the same size", func() error { _, err := r.Register(persona(t, "a", "o"), "terse"); return err }, "~a"},
+		{"register", func() error { _, err := r.Register(specOf(t, "c", "m"), ""); return err }, "+c"},
+		{"register a variant", func() error { _, err := r.Register(specOf(t, "a", "m"), "terse"); return err }, "~a"},
+		{"replace a variant", func() error { _, err := r.Register(specOf(t, "a", "n"), "terse"); return err }, "~a"},
+		{"replace it by one of the same size", func() error { _, err := r.Register(specOf(t, "a", "o"), "terse"); return err }, "~a"},
 		{"activate", func() error { return r.VariantActivate("a", "terse") }, "~a"},
 		{"delete a variant", func() error { return r.VariantDelete("a", "default") }, "~a"},
 		{"update the contract", func() error {
@@ -311,12 +311,71 @@ func TestPace(t *testing.T) {
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	p := pace{}
 	for _, c := range []struct{ now, want int }{{0, 50}, {30, 50}, {140, 50}, {170, 30}, {199, 1}} {
-		if got := p.next(at(c.now)); got != time.Duration(c.want)*time.Millisecond {
+		if got := p.next(at(c.now), "a"); got != time.Duration(c.want)*time.Millisecond {
 			t.Errorf("at %d ms: got %v, want %d ms", c.now, got, c.want)
 		}
 	}
 	p = pace{rest: at(400)}
-	if got := p.next(at(0)); got != 400*time.Millisecond {
+	if got := p.next(at(0), ""); got != 400*time.Millisecond {
 		t.Errorf("got %v, want 400 ms of rest", got)
+	}
+}
+
+// The names that registry's writers use in .aside.
+func TestPersonaOfName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"new-tide-clerk-123": "tide-clerk", "file-tide-clerk-9": "tide-clerk", "old-tide-clerk": "tide-clerk",
+		"old-tide-clerk.json": "tide-clerk", "swap-a-1": "a-1", "file-a-1-2": "a-1",
+		"file-": "", "file-7": "", "new": "", "": "", "other-a": "", "old-NotAnID": "", "file--1": "",
+	} {
+		if got := persona(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// No write of ours makes Watch look at all personas.
+func TestNamesSayWhoIsWritten(t *testing.T) {
+	t.Parallel()
+	if !notifies {
+		t.Skip("this system does not notify")
+	}
+	root := filepath.Join(t.TempDir(), "registry")
+	r := registry.Open(root)
+	put(t, r, "a", "m", "")
+	n, err := newNotifier(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	if _, err := n.arm(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		put(t, r, "a", "n", "")
+		put(t, r, "b", "m", "")
+		put(t, r, "b", "m", "terse")
+		_ = r.VariantActivate("b", "terse")
+		_ = r.VariantDelete("b", "default")
+		_ = r.Delete("b")
+		_ = os.Mkdir(filepath.Join(root, "the-end"), 0o700)
+	}()
+	got := map[string]int{}
+	for deadline := time.After(patienceOfTests); got["the-end"] == 0; {
+		select {
+		case e := <-n.w.Events:
+			if id, ours := n.about(e); ours {
+				got[id]++
+				if id == "" {
+					t.Errorf("got the event %v, want one that names a persona", e)
+				}
+			}
+		case <-deadline:
+			t.Fatalf("got %v, want events up to the end", got)
+		}
+	}
+	if got["a"] == 0 || got["b"] == 0 {
+		t.Errorf("got %v, want events about a and b", got)
 	}
 }
