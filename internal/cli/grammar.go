@@ -30,7 +30,8 @@ type grammar struct {
 	Run     runCmd     `cmd:"" group:"run" help:"Run a persona."`
 	Session sessionCmd `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
 
-	MCP mcpCmd `cmd:"" name:"mcp" group:"serve" help:"Serve the registry to agents over the Model Context Protocol."`
+	MCP   mcpCmd   `cmd:"" name:"mcp" group:"serve" help:"Serve the registry to agents over the Model Context Protocol."`
+	Serve serveCmd `cmd:"" group:"serve" help:"Serve the registry as a page and as REST to this machine."`
 
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
