@@ -55,7 +55,7 @@ func (c *conn) acceptBatch(line []byte) {
 
 // add takes the answer of one call. The connection's mu is held.
 func (b *batch) add(c *conn, text []byte) {
-	b.answers = append(b.answers, text)
+	b.answers = append(b.answers, bytes.TrimSpace(text))
 	b.open--
 	b.send(c)
 }

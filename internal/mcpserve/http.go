@@ -38,7 +38,10 @@ const (
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string, allowRemote bool) error {
 	watching, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { s.follow(watching) })
+	wg.Go(func() {
+		dropStart()
+		s.follow(watching)
+	})
 	defer wg.Wait()
 	defer stop()
 	defer context.AfterFunc(ctx, s.end)()
@@ -133,13 +136,16 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// judgeBody is frame for a body, which may also be a batch of the older
+// judgeBody is what stdio asks of a line, for a body, which may also be a batch of the older
 // protocol; the SDK knows which that is.
 func judgeBody(body []byte) *jsonrpc.Error {
-	if text := bytes.TrimSpace(body); len(text) > 0 && text[0] == '[' {
-		return wellFormed(body)
+	if e := wellFormed(body); e != nil {
+		return e
 	}
-	_, e := frame(body)
+	if bytes.TrimSpace(body)[0] == '[' {
+		return nil
+	}
+	_, e := message(body)
 	return e
 }
 

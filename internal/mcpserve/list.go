@@ -22,8 +22,14 @@ const pageSize = 500
 // the SDK would have them all added before the first question and kept in memory.
 func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if err := await(ctx, req); err != nil {
-			return nil, err
+		if b := besideOf(req); b != nil {
+			if err := b.await(ctx); err != nil {
+				return nil, err
+			}
+			if b.tool != nil {
+				s.fast(ctx, b.tool)
+				return &fastResult{}, nil
+			}
 		}
 		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
@@ -35,7 +41,7 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.GetPromptRequest:
 			return s.prompt(ctx, req)
 		case *mcp.CallToolRequest:
-			if req.Params.Name == toolPrefix+"delete" {
+			if req.Params.Name == toolPrefix+deleteName {
 				return s.interruptible(ctx, method, req, next)
 			}
 		}

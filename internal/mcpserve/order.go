@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"larva.dev/larva/internal/ops"
 )
@@ -17,12 +15,9 @@ import (
 // waits for all before it, and every call waits for the changes before it.
 // Calls that only read still run side by side.
 
-// orderKey is where a call's predecessors travel through the SDK.
-const orderKey = "larva: waits for"
-
 // changing says whether a tool call may change something: whether it names
 // such a tool. A name elsewhere in the arguments makes it wait for nothing.
-func (c *conn) changing(m *jsonrpc.Request) bool {
+func changing(m *jsonrpc.Request) bool {
 	if m.Method != "tools/call" {
 		return false
 	}
@@ -41,13 +36,16 @@ func (c *conn) changing(m *jsonrpc.Request) bool {
 	}
 }
 
-// line up notes what m has to wait for. mu is held.
-func (c *conn) lineUp(m *jsonrpc.Request, this *call) {
-	this.changes = c.changing(m)
-	if c.changes == 0 && !this.changes {
-		return
+// lineUp gives what m has to wait for. mu is held.
+func (c *conn) lineUp(m *jsonrpc.Request, this *call) (before []<-chan struct{}) {
+	if this.tool != nil {
+		this.changes = !this.tool.op.ReadOnly
+	} else {
+		this.changes = changing(m)
 	}
-	var before []<-chan struct{}
+	if c.changes == 0 && !this.changes {
+		return nil
+	}
 	for _, other := range c.calls {
 		if (other.changes || this.changes) && other.method != listenMethod {
 			if other.done == nil {
@@ -59,9 +57,7 @@ func (c *conn) lineUp(m *jsonrpc.Request, this *call) {
 	if this.changes {
 		c.changes++
 	}
-	if len(before) > 0 {
-		m.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{orderKey: before}}}
-	}
+	return before
 }
 
 // leave lets those go on who wait for call. mu is held.
@@ -76,14 +72,9 @@ func (c *conn) leave(call *call) {
 	}
 }
 
-// await waits for what was sent before req.
-func await(ctx context.Context, req mcp.Request) error {
-	extra := req.GetExtra()
-	if extra == nil || extra.TokenInfo == nil {
-		return nil
-	}
-	before, _ := extra.TokenInfo.Extra[orderKey].([]<-chan struct{})
-	for _, done := range before {
+// await waits for what was sent before.
+func (b *beside) await(ctx context.Context) error {
+	for _, done := range b.before {
 		select {
 		case <-done:
 		case <-ctx.Done():

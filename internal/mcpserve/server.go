@@ -80,6 +80,7 @@ func New(o Options) *Server {
 		s.mcp.AddTool(t, s.call(o))
 	}
 	s.addTemplates()
+	s.addFast()
 	s.mcp.AddReceivingMiddleware(s.lists)
 	return s
 }

@@ -1,7 +1,6 @@
 package mcpserve
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +25,15 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 	c := newConn(in, out)
 	watching, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { s.follow(watching) })
+	wg.Go(func() {
+		select {
+		case <-c.begun: // the first answer comes before anything that nobody waits for
+		case <-watching.Done():
+			return
+		}
+		dropStart()
+		s.follow(watching)
+	})
 	defer wg.Wait()
 	defer stop()
 
@@ -75,11 +82,11 @@ type conn struct {
 
 	idle   chan struct{} // closed when ended and nothing is left to answer
 	broken chan struct{} // closed when out is of no more use
+	begun  chan struct{} // closed when the first call has been answered
 
 	mu      sync.Mutex
 	changed sync.Cond // something was answered, or the input has ended
 	out     io.Writer
-	buf     bytes.Buffer
 	err     error                   // why out is of no more use
 	ended   bool                    // no more input
 	queue   []jsonrpc.Message       // to be read before the next line
@@ -87,7 +94,9 @@ type conn struct {
 	load    int                     // bytes of these calls
 	changes int                     // how many of these calls change something
 	asked   map[jsonrpc.ID]struct{} // ours, not answered
-	old     bool                    // the client speaks a protocol that has batches
+	agreed  bool                    // initialize was answered: the client speaks a protocol before 2026-07-28
+	warm    bool                    // the first call was answered
+	old     bool                    // that protocol has batches
 }
 
 // call is a request that waits for its answer.
@@ -95,6 +104,7 @@ type call struct {
 	method  string
 	size    int
 	batch   *batch        // nil: a message of its own
+	tool    *toolCall     // nil: it goes the common way
 	changes bool          // others wait for it
 	done    chan struct{} // closed when they need not any more; nil: nobody waits
 }
@@ -111,7 +121,7 @@ func newConn(in io.ReadCloser, out io.Writer) *conn {
 	c := &conn{
 		in: newLines(in, maxFrame), close: sync.OnceValue(in.Close), out: out,
 		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]struct{}{},
-		idle: make(chan struct{}), broken: make(chan struct{}),
+		idle: make(chan struct{}), broken: make(chan struct{}), begun: make(chan struct{}),
 	}
 	c.changed.L = &c.mu
 	return c
@@ -189,7 +199,12 @@ func (c *conn) accept(line []byte) {
 		c.acceptBatch(line)
 		return
 	}
-	m, e := frame(line)
+	e := wellFormed(line)
+	if e != nil {
+		c.refuse(e)
+		return
+	}
+	m, e := message(line)
 	if e != nil {
 		c.refuse(e)
 		return
@@ -210,7 +225,16 @@ func (c *conn) enqueue(m jsonrpc.Message, size int, b *batch) *jsonrpc.Error {
 				return invalid(fmt.Sprintf("the id %v is in use by a call that is not answered yet", m.ID.Raw()))
 			}
 			this := &call{method: m.Method, size: size, batch: b}
-			c.lineUp(m, this)
+			if c.agreed {
+				this.tool = fastCall(m)
+			}
+			before := c.lineUp(m, this)
+			if this.tool != nil {
+				m.Method, m.Params = fastMethod, nil
+			}
+			if this.tool != nil || before != nil {
+				m.Extra = (&beside{before, this.tool}).extra()
+			}
 			c.calls[m.ID] = this
 			c.load += size
 		}
@@ -241,7 +265,7 @@ func refusal(e *jsonrpc.Error) []byte {
 // to answer a question, so it is refused; an answer still goes out.
 func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Response); ok {
-		repair(r)
+		return c.answer(r)
 	}
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -249,20 +273,65 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch m := m.(type) {
-	case *jsonrpc.Request:
-		if m.IsCall() {
-			if c.ended {
-				return &jsonrpc.Error{Code: rejected, Message: gone}
-			}
-			c.asked[m.ID] = struct{}{}
-			c.letPass()
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		if c.ended {
+			return &jsonrpc.Error{Code: rejected, Message: gone}
 		}
-		c.put(text)
-	case *jsonrpc.Response:
-		c.answer(m, text)
+		c.asked[r.ID] = struct{}{}
+		c.letPass()
 	}
+	c.put(text)
 	return c.err
+}
+
+// answer sends the answer of a call, alone or with its batch, and sees
+// whether it was the last.
+func (c *conn) answer(r *jsonrpc.Response) error {
+	c.mu.Lock()
+	call := c.calls[r.ID]
+	c.mu.Unlock()
+	text, err := encode(r, call)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call == nil {
+		c.put(text)
+		return c.err
+	}
+	delete(c.calls, r.ID)
+	c.load -= call.size
+	if call.batch != nil {
+		call.batch.add(c, text)
+	} else {
+		c.put(text)
+	}
+	if call.method == "initialize" && r.Error == nil {
+		c.agreed, c.old = true, hasBatches(r.Result)
+	}
+	if !c.warm {
+		c.warm = true
+		close(c.begun)
+	}
+	c.leave(call)
+	c.changed.Signal()
+	c.settle()
+	return c.err
+}
+
+// encode gives an answer's text: the one that came by the fast way, or the
+// SDK's.
+func encode(r *jsonrpc.Response, call *call) ([]byte, error) {
+	if call != nil && call.tool != nil && r.Error == nil {
+		return call.tool.answer, nil
+	}
+	repair(r)
+	text, err := jsonrpc.EncodeMessage(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	return text, nil
 }
 
 // letPass lets nobody wait for what is under way: a question of ours stands
@@ -283,43 +352,17 @@ const rejected = -32005
 // gone is why a question of ours has no answer.
 const gone = "the client has ended its input"
 
-// answer sends the answer of a call, alone or with its batch, and sees
-// whether it was the last. mu is held.
-func (c *conn) answer(r *jsonrpc.Response, text []byte) {
-	call := c.calls[r.ID]
-	if call == nil {
-		c.put(text)
-		return
-	}
-	delete(c.calls, r.ID)
-	c.load -= call.size
-	if call.batch != nil {
-		call.batch.add(c, text)
-	} else {
-		c.put(text)
-	}
-	if call.method == "initialize" {
-		c.old = hasBatches(r.Result)
-	}
-	c.leave(call)
-	c.changed.Signal()
-	c.settle()
-}
-
-// put writes one line. mu is held.
+// put writes one line, and may use what lies beyond text's end. mu is held.
 func (c *conn) put(text []byte) {
 	if c.err != nil {
 		return
 	}
-	c.buf.Reset()
-	c.buf.Write(text)
-	c.buf.WriteByte('\n')
-	if _, err := c.out.Write(c.buf.Bytes()); err != nil {
+	if text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	if _, err := c.out.Write(text); err != nil {
 		c.err = err
 		close(c.broken)
-	}
-	if c.buf.Cap() > 1<<20 {
-		c.buf = bytes.Buffer{} // one large answer is no reason to hold its memory
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 // toolPrefix stands before an operation's name.
 const toolPrefix = "larva_"
 
+// deleteName is the operation that asks first where it can.
+const deleteName = "delete"
+
 func tool(o ops.Operation) *mcp.Tool {
 	closed := false
 	return &mcp.Tool{
@@ -39,7 +42,7 @@ func (s *Server) call(o ops.Operation) mcp.ToolHandler {
 		if err != nil {
 			return failure(err), nil
 		}
-		if o.Name == "delete" {
+		if o.Name == deleteName {
 			if ask, err := s.confirmDelete(req, p); ask != nil || err != nil {
 				return orFailure(ask, err), nil
 			}
@@ -79,11 +82,14 @@ func arguments(o ops.Operation, raw json.RawMessage) (*spec.Object, error) {
 // content, which must be an object: a list stands under "result".
 func success(v any) *mcp.CallToolResult {
 	text := spec.AppendCanonical(nil, v)
-	structured := text
-	if len(text) == 0 || text[0] != '{' {
-		structured = append(append([]byte(`{"result":`), text...), '}')
+	return result(text, structured(text))
+}
+
+func structured(text []byte) []byte {
+	if text[0] == '{' {
+		return text
 	}
-	return result(text, structured)
+	return append(append([]byte(`{"result":`), text...), '}')
 }
 
 // failure is the envelope in the same two forms.

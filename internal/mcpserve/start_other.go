@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mcpserve
+
+// dropStart has no counterpart here.
+func dropStart() {}
