@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bring what the checks need and the machine lacks: git, ripgrep, tmux and Node
+# Bring what the checks need and the machine lacks: git, ripgrep, tmux, Python and Node
 # from the system's packages, cue and staticcheck as Go tools into .cache/bin.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +12,7 @@ need tmux tmux
 need bwrap bubblewrap
 need node nodejs
 need npm npm
+need python3 python3
 need column bsdextrautils
 if ((${#missing[@]})); then
 	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -133,7 +133,9 @@ class TestChild(Fake):
         wait_for(lambda: "cancelled" in self.said(), "the note that nobody waits any more")
 
     def test_stopped_child_is_replaced(self) -> None:
-        client = self.client("stop", timeout=0.4)
+        client = self.client("stop")
+        client._running("variant_list", time.monotonic() + 20)
+        client.timeout = 0.4
         with self.assertRaises(larva.LarvaTimeoutError):
             self.pid(client)
         client.timeout = 20
@@ -142,7 +144,9 @@ class TestChild(Fake):
         self.assertEqual(self.starts(), 2)
 
     def test_child_that_reads_nothing(self) -> None:
-        client = self.client("deaf", timeout=0.5)
+        client = self.client("deaf")
+        client._running("register", time.monotonic() + 20)
+        client.timeout = 0.3
         with self.assertRaises(larva.LarvaTimeoutError):
             client.register({"prompt": "x" * (4 << 20)})
         child = client._child
