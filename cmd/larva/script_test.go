@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		os.Exit(run()) // started again by itself under a hidden verb, whatever this program is called
 	}
-	testscript.Main(m, map[string]func(){"larva": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"larva": func() { os.Exit(run()) }, "briefly": briefly})
 }
 
 // TestScript runs testdata/script. LARVA_UPDATE=1 writes what the commands

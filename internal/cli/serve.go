@@ -16,7 +16,7 @@ func (serveCmd) doc() doc {
 	return doc{
 		Long: "Serves the registry as a page and as REST (docs/reference/rest.md) to this machine alone, and prints the address. Ctrl-C stops it.\n\n" +
 			"Requests that change anything need the token: Authorization: Bearer TOKEN. It is what LARVA_TOKEN says, else a new one is printed on stderr; the page has it.",
-		Examples: []string{"larva serve", "larva serve --port 0 --no-open --json"},
+		Examples: []string{"larva serve --port 0", "larva serve --port 0 --no-open --json"},
 		Exits:    slowExits(),
 	}
 }
