@@ -31,7 +31,8 @@ func startBrowser(t *testing.T) context.Context {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(chromium(t)), chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 860))
+		chromedp.Flag("process-per-site", true), // all flows in one renderer: starting one costs more than a flow
+		chromedp.Flag("in-process-gpu", true), chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 860))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses to build its sandbox as root
 	}
@@ -70,18 +71,18 @@ type tab struct {
 	problems []string // what the console said that it should not
 	allowed  []string // parts of messages that the flow brings about on purpose
 	marks    int
+	loads    int
 }
 
 // watchViolations notes breaches of the content security policy before any
 // script of the page runs.
 const watchViolations = `window.breaches = []; addEventListener('securitypolicyviolation', e => breaches.push(e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sourceFile + ':' + e.lineNumber));`
 
-// newTab opens an empty tab in a browser context of its own, which shares no
-// storage with others. What the console says against the page fails the test
+// newTab opens an empty tab. What the console says against the page fails the test
 // at its end.
 func newTab(t *testing.T, browser context.Context, url string) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	tb := &tab{t: t, ctx: ctx, url: url}
 	tb.do(chromedp.Func(func(context.Context, *chromedp.Target) error { return nil }))
@@ -184,7 +185,8 @@ func (tb *tab) try(steps ...chromedp.Action[chromedp.Void]) error {
 // open loads the page at a hash and waits until the list is there.
 func (tb *tab) open(hash string) {
 	tb.t.Helper()
-	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate(tb.url+"/"+hash))
+	tb.loads++
+	tb.do(chromedp.Navigate(fmt.Sprintf("%s/?%d%s", tb.url, tb.loads, hash))) // another query: a hash alone would load nothing
 	tb.wait(`!document.querySelector('.loading, .skeleton') && document.querySelector('#main').children.length > 0`)
 }
 

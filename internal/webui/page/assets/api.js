@@ -85,9 +85,17 @@ export const clonePersona = (id, newId) => send('POST', `${persona(id)}/clone`, 
 /** @returns {Promise<{valid: boolean, errors: any[], warnings: string[]}>} */
 export const validate = async (spec) => plain(await send('POST', '/api/personas/validate', { body: spec }));
 
-/** @returns {Promise<any>} a report with places, and the spec where there is one */
-export const importCheck = async (name, text, signal) => send('POST', '/api/import/check', { body: { name, text }, lexical: false, signal });
-export const importRegister = async (name, text, v) => plain(await send('POST', '/api/import', { body: v ? { name, text, variant: v } : { name, text } }));
+/**
+ * What a text holds, and what is wrong with it, with places.
+ * @param {{text: string, format: string, name?: string}} request
+ * @returns {Promise<{valid: boolean, personas: any[]}>}
+ */
+export const importCheck = (request, signal) => send('POST', '/api/import/check', { body: given(request), lexical: false, signal });
+
+/** @returns {Promise<{personas: {id: string, change?: string, error?: any, diffs?: any[]}[], failed: number}>} */
+export const importRegister = (request) => send('POST', '/api/import', { body: given(request), lexical: false });
+
+const given = (o) => Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined));
 
 /** @returns {Promise<{nodes: any[], edges: any[]}>} */
 export const graph = () => send('GET', '/api/graph', { lexical: false });

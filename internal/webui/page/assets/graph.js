@@ -12,6 +12,7 @@ const MOST = 250; // nodes; a drawing of more helps nobody
 const ANY = '*'; // the node that stands for every persona
 const WIDEST = 20; // characters of an id that fit into a node
 const ZOOM = [0.5, 0.67, 0.8, 1, 1.25, 1.5];
+const SMALLEST = 0.62; // of full size: what fitting the window may make of 13 px and still be read
 
 /** @param {HTMLElement} main */
 export function makeGraph(main) {
@@ -48,8 +49,11 @@ export function makeGraph(main) {
     let drawing = null;
     const scale = () => {
       if (!drawing) return;
-      drawing.setAttribute('width', drawing.viewBox.baseVal.width * ZOOM[zoom]);
-      drawing.setAttribute('height', drawing.viewBox.baseVal.height * ZOOM[zoom]);
+      const { width, height } = drawing.viewBox.baseVal;
+      const room = drawing.parentElement.clientWidth - 34; // its padding and border
+      const fit = Math.max(SMALLEST, Math.min(1, room / width));
+      drawing.setAttribute('width', width * fit * ZOOM[zoom]);
+      drawing.setAttribute('height', height * fit * ZOOM[zoom]);
     };
     const head = h('header', { class: 'detail-head' },
       h('div', { class: 'title' }, id ? h('h1', { tabIndex: -1 }, 'Whom ', h('a', { href: personaHref(id), text: id }), ' may call') : h('h1', { tabIndex: -1, text: 'Who may call whom' })),
@@ -62,20 +66,12 @@ export function makeGraph(main) {
     else if (!g.edges.length && !id) body = h('p', { class: 'blank', text: 'No persona may call another one.' });
     else if (!g.edges.length) body = h('p', { class: 'blank', text: 'It may call nobody, and nobody may call it.' });
     else if (g.nodes.length > MOST) body = h('p', { class: 'blank', text: `${g.nodes.length.toLocaleString('en')} are too many to draw. Open a persona and choose Calls to see what is around it.` });
-    else { drawing = draw(g, id); body = h('div', { class: 'canvas' }, drawing); scale(); }
+    else { drawing = draw(g, id); body = h('div', { class: 'canvas' }, drawing); }
     replace(main, backLink(), h('article', { class: 'graph' }, head, body, g.edges.length > 0 && legend(g), g.edges.length > 0 && table(g)));
-    if (drawing && matchMedia('(max-width: 720px)').matches) fit(drawing);
+    scale();
   }
 
   return { open, refresh: () => now && open(now.id, { quiet: true }), close() { turn++; now = null; } };
-}
-
-/** On a phone the drawing begins as wide as the screen, if that can be read. */
-function fit(drawing) {
-  const room = drawing.parentElement.clientWidth - 32;
-  const factor = Math.max(0.6, Math.min(1, room / drawing.viewBox.baseVal.width));
-  drawing.setAttribute('width', drawing.viewBox.baseVal.width * factor);
-  drawing.setAttribute('height', drawing.viewBox.baseVal.height * factor);
 }
 
 const count = (n, what) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;

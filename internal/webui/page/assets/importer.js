@@ -8,8 +8,8 @@ import { toast } from './toast.js';
 import { go, personaHref } from './route.js';
 
 const PAUSE = 200; // ms without typing before the text is checked
-const BIGGEST = 1 << 20; // bytes: no persona is longer, and the server takes no more
-const FORMATS = [['', 'Recognise'], ['persona.json', 'JSON'], ['persona.cue', 'CUE'], ['persona.yaml', 'YAML'], ['persona.toml', 'TOML'], ['persona.md', 'Markdown']];
+const BIGGEST = 8 << 20; // bytes; the server tells its own bound, this one keeps a film out of the page
+const FORMATS = [['auto', 'Detect the format'], ['json', 'JSON'], ['cue', 'CUE'], ['yaml', 'YAML'], ['toml', 'TOML'], ['markdown', 'Markdown']];
 
 /** @param {{known: () => string[], file?: File}} options a file that was dropped on the page */
 export function openImport({ known, file } = {}) {
@@ -19,11 +19,14 @@ export function openImport({ known, file } = {}) {
     const gutter = h('div', { class: 'gutter', 'aria-hidden': 'true' });
     const field = h('textarea', { class: 'mono', id: uid('import'), wrap: 'off', spellcheck: 'false', 'data-first': true,
       placeholder: '{\n  "id": "reviewer",\n  "description": "Reads changes and says what may break.",\n  \u2026',
-      on: { input: () => { name = format.value; soon(); }, scroll: () => { gutter.scrollTop = field.scrollTop; } } });
-    const format = h('select', { id: uid('format'), on: { change: () => { name = format.value; check(); } } },
+      on: { input: soon, scroll: () => { gutter.scrollTop = field.scrollTop; } } });
+    const format = h('select', { id: uid('format'), on: { change: check } },
       ...FORMATS.map(([value, text]) => h('option', { value, text })));
     const variant = h('input', { type: 'text', id: uid('variant'), class: 'mono small', placeholder: 'default', autocomplete: 'off', spellcheck: 'false', on: { input: ready } });
     const picker = h('input', { type: 'file', class: 'away', 'aria-label': 'A persona file', tabIndex: -1, accept: '.json,.cue,.yaml,.yml,.toml,.md,.markdown', on: { change: () => take(picker.files[0]) } });
+    const variantBox = h('div', { class: 'as-variant' }, h('label', { htmlFor: variant.id, class: 'muted', text: 'As variant' }), variant);
+    const update = h('input', { type: 'checkbox', id: uid('update') });
+    const updateBox = h('div', { class: 'as-variant', hidden: true }, update, h('label', { htmlFor: update.id, text: 'Update what is registered' }));
     const verdict = h('div', { class: 'verdict', role: 'status' });
     const register = h('button', { type: 'button', class: 'button primary', text: 'Register', disabled: true, on: { click: store } });
     let good = null; // the report of the text as it stands, when valid
@@ -50,41 +53,61 @@ export function openImport({ known, file } = {}) {
       timer = setTimeout(check, PAUSE);
     }
 
+    const request = () => ({ text: field.value, format: format.value, name: name || undefined });
+
     async function check() {
+      clearTimeout(timer);
       running?.abort();
       running = new AbortController();
       const text = field.value;
       if (!text.trim()) { replace(verdict); good = null; return ready(); }
       try {
-        const report = await api.importCheck(name, text, running.signal);
-        if (text !== field.value) return;
-        show(report);
+        const report = await api.importCheck(request(), running.signal);
+        if (text === field.value) show(report);
       } catch (err) {
-        if (err.name === 'AbortError') return;
-        show({ valid: false, errors: [{ message: err.message, line: err.details?.line, column: err.details?.column }], warnings: [] });
+        if (err.name !== 'AbortError') refuse(err.details?.problems ?? [{ message: err.message }]);
       }
     }
 
     function show(report) {
       good = report.valid ? report : null;
-      const errors = report.errors ?? [];
-      const warnings = (report.warnings ?? []).map((w) => (typeof w === 'string' ? { message: w } : w));
-      lines(new Set(errors.map((e) => e.line).filter(Boolean)));
-      const id = report.spec?.id;
+      const sources = report.personas.some((p) => p.kind === 'source');
+      variantBox.hidden = sources;
+      updateBox.hidden = !sources || !report.personas.some((p) => p.exists);
+      const problems = report.personas.flatMap((p) => p.problems);
+      mark(problems);
       replace(verdict,
-        h('p', { class: report.valid ? 'good' : 'bad' }, report.valid
-          ? `Valid: ${id}${id && known().includes(id) ? ', which is registered already: this becomes one of its variants' : ''}`
-          : `${errors.length} problem${errors.length === 1 ? '' : 's'}`),
-        h('ul', { class: 'issues' }, ...errors.map((e) => issue(e, 'bad')), ...warnings.map((w) => issue(w, 'warn'))));
+        problems.length > 0 && h('p', { class: 'bad', text: count(problems.length, 'problem') }),
+        problems.length === 0 && !report.valid && h('p', { class: 'bad', text: 'There is no persona in this text.' }),
+        ...report.personas.map(persona));
       ready();
     }
 
+    function persona(p) {
+      const n = Object.keys(p.specs ?? {}).length;
+      const what = !p.exists ? 'new' : p.kind === 'source' ? 'registered already' : 'registered already: this becomes one of its variants';
+      return h('section', { class: 'found', 'aria-label': p.id || 'A persona' },
+        p.valid && h('p', { class: 'good' }, 'Valid: ', h('strong', { text: p.id }), h('span', { class: 'muted', text: ` ${n > 1 ? `with ${count(n, 'variant')}, ` : ''}${what}` })),
+        h('ul', { class: 'issues' }, ...p.problems.map((e) => issue(e, 'bad')), ...p.notices.map((e) => issue(e, 'warn')),
+          ...(p.report?.warnings ?? []).map((message) => issue({ message }, 'warn'))));
+    }
+
+    /** Say why the text cannot be taken. */
+    function refuse(problems) {
+      good = null;
+      mark(problems);
+      replace(verdict, h('p', { class: 'bad', text: count(problems.length, 'problem') }), h('ul', { class: 'issues' }, ...problems.map((e) => issue(e, 'bad'))));
+      ready();
+    }
+
+    const mark = (problems) => lines(new Set(problems.map((e) => e.line).filter(Boolean)));
+
     function issue(e, kind) {
-      const message = h('span', { text: e.message });
+      const message = h('span', {}, e.message, e.hint && h('span', { class: 'muted', text: ` (${e.hint})` }));
       const note = kind === 'warn' && h('span', { class: 'badge warn', text: 'warning' });
       if (!e.line) return h('li', { class: kind }, note, message);
-      const place = `${e.line}:${e.column ?? 1}`;
-      return h('li', { class: kind }, h('button', { type: 'button', class: 'link place digits', text: place, 'aria-label': `Go to line ${e.line}, column ${e.column ?? 1}: ${e.message}`, on: { click: () => jump(e.line, e.column ?? 1) } }), note, message);
+      const column = e.col || 1;
+      return h('li', { class: kind }, h('button', { type: 'button', class: 'link place digits', text: `${e.line}:${column}`, 'aria-label': `Go to line ${e.line}, column ${column}: ${e.message}`, on: { click: () => jump(e.line, column) } }), note, message);
     }
 
     function jump(line, column) {
@@ -98,29 +121,31 @@ export function openImport({ known, file } = {}) {
     }
 
     function ready() {
-      register.disabled = !good || (variant.value !== '' && nameComplaint(variant.value, 64) !== '');
+      register.disabled = !good || (!variantBox.hidden && variant.value !== '' && nameComplaint(variant.value, 64) !== '');
     }
 
     async function store() {
       register.disabled = true;
       try {
-        const { id } = await api.importRegister(name, field.value, variant.value);
-        toast(`${id} registered`);
-        close(id);
-        go(personaHref(id, variant.value || (known().includes(id) ? 'default' : undefined)));
+        const { personas } = await api.importRegister({ ...request(), variant: variantBox.hidden ? undefined : variant.value || undefined, update: update.checked || undefined });
+        const failures = personas.filter((p) => p.error);
+        const done = personas.filter((p) => !p.error);
+        if (done.length) toast(done.length === 1 ? `${done[0].id} ${done[0].change}` : `${count(done.length, 'persona')} registered`);
+        if (failures.length) return refuse(failures.map((p) => ({ message: `${p.id}: ${why(p)}` })));
+        close(personas[0].id);
+        go(personaHref(personas[0].id, variantBox.hidden ? undefined : variant.value || (good?.personas[0].exists ? 'default' : undefined)));
       } catch (err) {
-        const why = err.details?.mismatched_fields ? `: ${[err.details.mismatched_fields].flat().join(', ')}` : '';
-        show({ valid: false, errors: [{ message: err.code === 'BASE_CONTRACT_MISMATCH' ? `A persona of that id exists with another contract${why}. Change its contract there, or give this one another id.` : err.message }], warnings: [] });
+        refuse(err.details?.problems?.length ? err.details.problems : [{ message: err.message, hint: err.hint }]);
       }
+      return undefined;
     }
 
     async function take(f) {
       if (!f) return;
-      if (f.size > BIGGEST) return show({ valid: false, errors: [{ message: `${f.name} is longer than 1 MiB` }] });
+      if (f.size > BIGGEST) return refuse([{ message: `${f.name} is longer than 8 MiB` }]);
       field.value = await f.text();
       name = f.name;
-      const known = FORMATS.find(([n]) => n && n.split('.')[1] === f.name.split('.').pop().toLowerCase().replace(/^yml$/, 'yaml').replace(/^markdown$/, 'md'));
-      format.value = known?.[0] ?? '';
+      format.value = 'auto'; // by the file's name
       lines();
       check();
     }
@@ -130,7 +155,18 @@ export function openImport({ known, file } = {}) {
     body.addEventListener('drop', (e) => { e.preventDefault(); e.stopPropagation(); body.classList.remove('over'); take(e.dataTransfer.files[0]); });
     lines();
     if (file) take(file);
-    return [body, h('footer', {}, h('label', { htmlFor: variant.id, class: 'muted', text: 'As variant' }), variant, h('span', { class: 'grow' }),
+    return [body, h('footer', {}, variantBox, updateBox, h('span', { class: 'grow' }),
       h('button', { type: 'button', class: 'button', text: 'Cancel', on: { click: () => close() } }), register)];
   });
+}
+
+const count = (n, what) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;
+
+/** Why one persona of a text was not stored. */
+function why({ error, diffs }) {
+  if (error.code === 'BASE_CONTRACT_MISMATCH') {
+    const fields = [error.details?.mismatched_fields ?? []].flat().join(', ');
+    return `one of that id is registered with another contract${fields && ` (${fields})`}. Change the contract there, or give this one another id.`;
+  }
+  return diffs?.length ? `${error.message} (${diffs.map((d) => d.field).join(', ')})` : error.message;
 }

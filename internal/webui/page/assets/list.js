@@ -30,10 +30,10 @@ export function makeList() {
       h('a', { href: personaHref(p.id), data: { id: p.id } },
         h('span', { class: 'row-top' },
           h('span', { class: 'row-id', text: p.id }),
-          h('span', { class: `mark ${posture}`, title: `Strongest posture: ${POSTURE_LABELS[posture].toLowerCase()}` },
-            h('span', { class: 'away', text: `may at most: ${POSTURE_LABELS[posture].toLowerCase()}` }))),
+          h('span', { class: `mark ${posture}`, title: `Strongest posture: ${POSTURE_LABELS[posture]}` },
+            h('span', { class: 'away', text: `may at most: ${POSTURE_LABELS[posture]}` }))),
         h('span', { class: 'row-text', text: p.description }),
-        h('span', { class: 'row-model', text: p.model })));
+        h('span', { class: 'row-model', title: p.model, text: p.model.split('/').pop() })));
   }
 
   function draw() {

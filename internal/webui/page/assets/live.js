@@ -21,6 +21,7 @@ export function listen(changed) {
       if (lost) soon(); // what happened while nobody listened
       lost = false;
     });
+    source.addEventListener('ready', soon); // from here on nothing is missed
     source.addEventListener('error', () => {
       lost = true;
       state('lost', 'reconnecting');

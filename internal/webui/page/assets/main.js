@@ -24,6 +24,8 @@ const views = { persona: detail, compare, graph };
 let shown = location.hash; // the address of what is on the screen
 let blocked = false; // the registry cannot be listed
 let loaded = false;
+let reading = false;
+let again = false;
 
 const importOptions = (file) => ({ known, file });
 
@@ -44,8 +46,18 @@ function show({ focus = false } = {}) {
   return replace(main, !loaded ? loadingView() : list.items.length ? homeView(list.items.length) : emptyView(() => openImport(importOptions())));
 }
 
-/** Read the list again. */
+/** Read the list again; calls that come meanwhile make one more round. */
 async function reload() {
+  if (reading) { again = true; return; }
+  reading = true;
+  do {
+    again = false;
+    await read();
+  } while (again);
+  reading = false;
+}
+
+async function read() {
   try {
     const items = await api.list();
     const before = list.items.length;

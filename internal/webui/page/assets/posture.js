@@ -2,7 +2,7 @@
 
 export const POSTURES = ['none', 'read_only', 'read_write', 'destructive'];
 
-export const POSTURE_LABELS = { none: 'None', read_only: 'Read', read_write: 'Write', destructive: 'Destroy' };
+export const POSTURE_LABELS = { none: 'none', read_only: 'read only', read_write: 'read write', destructive: 'destructive' };
 
 export const POSTURE_WORDS = {
   none: 'may not touch it', read_only: 'may look', read_write: 'may look and change', destructive: 'may also destroy',

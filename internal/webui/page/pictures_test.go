@@ -1,0 +1,39 @@
+package page_test
+
+import (
+	"context"
+	"testing"
+)
+
+// pictures takes the page in each of its states, for people to look at.
+func pictures(t *testing.T, browser context.Context) {
+	p := company(t)
+	tb := newTab(t, browser, p.url)
+	tb.size(1280, 860)
+	tb.open("")
+	tb.shot("list")
+	tb.open("#/persona/code-reviewer")
+	tb.shot("detail")
+	tb.open("#/compare/code-reviewer/default/terse")
+	tb.shot("diff")
+	tb.open("#/graph")
+	tb.shot("graph")
+	tb.open("#/persona/translator")
+	tb.press("Import")
+	tb.fill("dialog textarea", "{\n  \"id\": \"Not An Id\",\n  \"description\": \"Says hello.\",\n  \"prompt\": \"Hello.\",\n  \"model\": \"openai/gpt-6\",\n  \"capabilities\": {\"shell\": \"sometimes\"},\n  \"tone\": \"warm\"\n}\n")
+	tb.waitText(".verdict", "problem")
+	tb.shot("import-error")
+	tb.media("prefers-color-scheme", "dark")
+	tb.open("#/persona/implementer")
+	tb.shot("dark")
+	tb.media("prefers-color-scheme", "light")
+	tb.size(360, 740)
+	tb.open("")
+	tb.shot("phone-list")
+	tb.open("#/persona/code-reviewer")
+	tb.shot("phone-detail")
+	tb.open("#/compare/code-reviewer/default/terse")
+	tb.shot("phone-diff")
+	tb.open("#/graph")
+	tb.shot("phone-graph")
+}

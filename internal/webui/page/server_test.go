@@ -1,0 +1,138 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"larva.dev/larva/internal/ops"
+	"larva.dev/larva/internal/registry"
+	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/internal/webui"
+)
+
+// writeEnv makes the test binary another process that writes one patch to a
+// registry: "ROOT ID PATCH", and nothing else.
+const writeEnv = "LARVA_PAGE_TEST_WRITE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(writeEnv) != "" {
+		if err := writeFromOutside(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func writeFromOutside(root, id, patch string) error {
+	v, err := spec.Parse([]byte(patch))
+	if err != nil {
+		return err
+	}
+	_, err = registry.Open(root).Update(id, v.(*spec.Object), "")
+	return err
+}
+
+// place is a registry with a server on it.
+type place struct {
+	t    *testing.T
+	root string
+	reg  *registry.Registry
+	url  string
+	stop func()
+}
+
+// newPlace serves a registry of the given specs, each stored as its variant
+// default, or as NAME where the text begins with "NAME ".
+func newPlace(t *testing.T, specs ...string) *place {
+	t.Helper()
+	p := &place{t: t, root: filepath.Join(t.TempDir(), "registry")}
+	p.reg = registry.Open(p.root)
+	for _, s := range specs {
+		p.register("", s)
+	}
+	p.serve("127.0.0.1:0")
+	return p
+}
+
+// serve starts a server, which ends with the test.
+func (p *place) serve(addr string) {
+	p.t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.url = "http://" + l.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- webui.Serve(ctx, webui.Options{Ops: &ops.Service{Registry: p.reg}, Root: p.root, Listener: l,
+			Token: "token-of-" + l.Addr().String() + p.t.Name(), Say: func(line string) { p.t.Log(line) }})
+	}()
+	stopped := false
+	p.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			p.t.Errorf("the server ends with %v", err)
+		}
+	}
+	p.t.Cleanup(p.stop)
+}
+
+func (p *place) register(variant, text string) {
+	p.t.Helper()
+	v, err := spec.Parse([]byte(text))
+	if err != nil {
+		p.t.Fatalf("%s: %v", text, err)
+	}
+	if _, err := p.reg.Register(v.(*spec.Object), variant); err != nil {
+		p.t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// outside lets another process patch a persona.
+func (p *place) outside(id, patch string) {
+	p.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.Command(self, p.root, id, patch)
+	cmd.Env = append(os.Environ(), writeEnv+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.t.Fatalf("the other process: %v\n%s", err, out)
+	}
+}
+
+// stored gives one field of a stored variant as canonical JSON, "" where it
+// is not there.
+func (p *place) stored(id, variant, field string) string {
+	p.t.Helper()
+	o, err := p.reg.Resolve(id, variant, nil)
+	if err != nil {
+		p.t.Fatalf("%s/%s: %v", id, variant, err)
+	}
+	v, ok := o.Get(field)
+	if !ok {
+		return ""
+	}
+	return string(spec.AppendCanonical(nil, v))
+}
+
+// wantStored checks one stored field.
+func (p *place) wantStored(id, variant, field, want string) {
+	p.t.Helper()
+	if got := p.stored(id, variant, field); got != want {
+		p.t.Errorf("stored %s of %s/%s: got %s, want %s", field, id, variant, got, want)
+	}
+}
