@@ -85,3 +85,12 @@ func persona(id string) string {
 	return `{"id":"` + id + `","spec_version":"0.1.0","description":"Reads what is there and says what it is.",` +
 		`"prompt":"Say what is there. Name files and lines.","model":"m","capabilities":{"git":"read_only","filesystem":"read_only"},"model_params":{"temperature":0.2}}`
 }
+
+// BenchmarkNew is what a start costs.
+func BenchmarkNew(b *testing.B) {
+	r := registry.Open(b.TempDir())
+	b.ReportAllocs()
+	for b.Loop() {
+		New(Options{Registry: r})
+	}
+}

@@ -36,6 +36,7 @@ const (
 // ServeHTTP serves clients on l, with the token always, until ctx ends; calls
 // under way have a moment to end then. l is closed.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string, allowRemote bool) error {
+	s.addTools() // the SDK looks a tool up before the call
 	watching, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {

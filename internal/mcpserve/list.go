@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/ops"
 	"larva.dev/larva/internal/registry"
 	"larva.dev/larva/internal/spec"
 )
@@ -33,7 +34,7 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
-			return s.listTools(), nil
+			return listTools(), nil
 		case *mcp.ListResourcesRequest:
 			return s.listResources(req)
 		case *mcp.ListPromptsRequest:
@@ -41,6 +42,7 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.GetPromptRequest:
 			return s.prompt(ctx, req)
 		case *mcp.CallToolRequest:
+			s.addTools()
 			if req.Params.Name == toolPrefix+deleteName {
 				return s.interruptible(ctx, method, req, next)
 			}
@@ -50,8 +52,12 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // listTools gives the tools in the order of the table; the SDK would sort them.
-func (s *Server) listTools() *mcp.ListToolsResult {
-	return &mcp.ListToolsResult{Tools: s.tools, Cacheable: private()}
+func listTools() *mcp.ListToolsResult {
+	r := &mcp.ListToolsResult{Cacheable: private()}
+	for _, o := range ops.Operations() {
+		r.Tools = append(r.Tools, tool(o))
+	}
+	return r
 }
 
 // private says that an answer is this client's alone and stale at once.

@@ -12,6 +12,7 @@ package mcpserve
 
 import (
 	"context"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -37,8 +38,10 @@ type Server struct {
 	ops      *ops.Service
 	watch    func(ctx context.Context, changed func(ids []string))
 	mcp      *mcp.Server
-	tools    []*mcp.Tool
 	subs     subscriptions
+	// addTools gives the SDK the tools. It reads their schemas three times
+	// over, which is left until a call goes through it.
+	addTools func()
 
 	life context.Context // ends when the server is told to stop
 	end  context.CancelFunc
@@ -74,11 +77,11 @@ func New(o Options) *Server {
 			SubscribeHandler:   s.subscribe,
 			UnsubscribeHandler: s.unsubscribe,
 		})
-	for _, o := range ops.Operations() {
-		t := tool(o)
-		s.tools = append(s.tools, t)
-		s.mcp.AddTool(t, s.call(o))
-	}
+	s.addTools = sync.OnceFunc(func() {
+		for _, o := range ops.Operations() {
+			s.mcp.AddTool(tool(o), s.call(o))
+		}
+	})
 	s.addTemplates()
 	s.addFast()
 	s.mcp.AddReceivingMiddleware(s.lists)

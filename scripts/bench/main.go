@@ -18,6 +18,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	larva := flag.String("larva", "bin/larva", "the binary to measure")
 	readme := flag.String("readme", "", "the file whose table between <!-- bench --> marks is rewritten")
+	mcpOnly := flag.Bool("mcp", false, "only the server's figures")
 	flag.Parse()
 	bin, err := filepath.Abs(*larva)
 	if err != nil {
@@ -29,7 +30,11 @@ func run() int {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{larva: bin, dir: dir}
-	for _, step := range []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn} {
+	steps := []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn, b.mcp}
+	if *mcpOnly {
+		steps = []func() error{b.validate, b.mcp}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return fail(err)
 		}
