@@ -6,12 +6,9 @@ import (
 	"strings"
 	"unicode"
 
+	"larva.dev/larva/internal/capability"
 	"larva.dev/larva/internal/tool"
 )
-
-// gitCode are the parts of a .git that choose code which git runs, or that
-// lead git to another repository.
-var gitCode = []string{"hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees"}
 
 // protected says why a path must not be written in any mode, "" where it may.
 // Names are compared as the laxest disk would: without case, ignorable
@@ -19,22 +16,18 @@ var gitCode = []string{"hooks", "config", "config.worktree", "commondir", "info"
 func (p *Policy) protected(file string) string {
 	parts := strings.Split(filepath.ToSlash(file), "/")
 	for i, part := range parts {
-		switch n := lax(part); n {
-		case ".larva", ".larik", ".claude", ".agents":
-			return n + " holds what larva reads and trusts"
-		case ".mcp.json":
-			return ".mcp.json names servers that larva starts"
-		case "cue.mod":
-			return "cue.mod holds the schema that personas are checked against"
-		case ".git":
-			if i == len(parts)-1 {
-				return ".git chooses what git runs"
-			}
-			for _, c := range gitCode {
-				if lax(parts[i+1]) == c {
-					return ".git/" + c + " chooses what git runs"
-				}
-			}
+		n := lax(part)
+		if why := guarded(n, capability.GuardedNames()); why != "" {
+			return why
+		}
+		if n != ".git" {
+			continue
+		}
+		if i == len(parts)-1 {
+			return ".git chooses what git runs"
+		}
+		if why := guarded(lax(parts[i+1]), capability.GuardedGit()); why != "" {
+			return ".git/" + why
 		}
 	}
 	switch pl := p.Places; {
@@ -46,6 +39,15 @@ func (p *Policy) protected(file string) string {
 		return "the configuration is changed by its owner only"
 	case within(pl.Data, file) && !within(filepath.Join(pl.Data, "worktrees"), file):
 		return "sessions and checkpoints are written by larva only"
+	}
+	return ""
+}
+
+func guarded(name string, list []capability.Guarded) string {
+	for _, g := range list {
+		if name == g.Name {
+			return name + " " + g.Why
+		}
 	}
 	return ""
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"larva.dev/larva/internal/capability"
 )
 
 // Bounds of the search for secret and guarded files in the roots. A tree
@@ -106,8 +108,8 @@ func (f *finder) list(dir string) *listing {
 }
 
 func isGuarded(name string) bool {
-	for _, g := range guarded {
-		if strings.EqualFold(name, g.name) {
+	for _, g := range capability.GuardedNames() {
+		if strings.EqualFold(name, g.Name) {
 			return true
 		}
 	}

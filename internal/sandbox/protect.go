@@ -5,21 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"larva.dev/larva/internal/capability"
 )
-
-// guarded names what stays read-only in every root and in the directories from
-// the project down to the working directory: what larva, or another agent,
-// reads and trusts. A directory has the content "/".
-var guarded = [...]struct{ name, content string }{
-	{".larva", "/"}, {".larik", "/"}, {".claude", "/"}, {".agents", "/"}, {"cue.mod", "/"}, {".mcp.json", "{}\n"},
-}
-
-// gitCode are the parts of a repository that choose code which git runs, or
-// that lead git to another repository. Each content is a valid one that
-// changes nothing. The same list is permission's.
-var gitCode = [...]struct{ name, content string }{
-	{"hooks", "/"}, {"info", "/"}, {"modules", "/"}, {"worktrees", "/"}, {"config", ""}, {"config.worktree", ""}, {"commondir", ".\n"},
-}
 
 // place is a path that commands must not change.
 type place struct {
@@ -27,12 +15,13 @@ type place struct {
 	content string // of a placeholder where nothing is there: "/" makes a directory
 }
 
-// protected lists the places, and the repository's directories that git must
+// protected lists the places that the judge guards, in every root and in the
+// directories from the project down to the working directory, and the repository's directories that git must
 // be able to write although they lie outside of the project.
 func (w *Wall) protected() (places []place, writable []string) {
 	for _, dir := range w.tops() {
-		for _, g := range guarded {
-			places = append(places, place{filepath.Join(dir, g.name), g.content})
+		for _, g := range capability.GuardedNames() {
+			places = append(places, place{filepath.Join(dir, g.Name), g.Content})
 		}
 		git, open := repository(filepath.Join(dir, ".git"), dir == w.o.Project)
 		places = append(places, git...)
@@ -71,9 +60,9 @@ func variants(dir string) []place {
 	}
 	var out []place
 	for _, e := range entries {
-		for _, g := range guarded {
-			if e.Name() != g.name && strings.EqualFold(e.Name(), g.name) {
-				out = append(out, place{filepath.Join(dir, e.Name()), g.content})
+		for _, g := range capability.GuardedNames() {
+			if e.Name() != g.Name && strings.EqualFold(e.Name(), g.Name) {
+				out = append(out, place{filepath.Join(dir, e.Name()), g.Content})
 			}
 		}
 	}
@@ -109,9 +98,10 @@ func repository(git string, project bool) (places []place, writable []string) {
 }
 
 func code(dir string) []place {
-	out := make([]place, len(gitCode))
-	for i, c := range gitCode {
-		out[i] = place{filepath.Join(dir, c.name), c.content}
+	parts := capability.GuardedGit()
+	out := make([]place, len(parts))
+	for i, c := range parts {
+		out[i] = place{filepath.Join(dir, c.Name), c.Content}
 	}
 	return out
 }

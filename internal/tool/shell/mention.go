@@ -8,10 +8,6 @@ import (
 	"larva.dev/larva/internal/command"
 )
 
-// guarded are path components under which nothing is written by a run; the
-// permission room decides which of their parts are.
-var guarded = []string{".git", ".larva", ".larik", ".claude", ".agents", ".mcp.json", "cue.mod"}
-
 // gitWriters are git's subcommands that write the working tree where their
 // words say; git add and commit only read it.
 var gitWriters = []string{"mv", "rm", "checkout", "checkout-index", "restore", "apply", "am", "init", "clone", "switch", "reset", "stash", "clean", "worktree", "submodule", "archive", "read-tree"}
@@ -121,7 +117,7 @@ func (f *finder) mention(text string, bases []place) {
 			}
 			part = part[at:]
 		}
-		if !slices.ContainsFunc(strings.Split(part, "/"), func(c string) bool { return slices.Contains(guarded, strings.ToLower(c)) }) {
+		if !slices.ContainsFunc(strings.Split(part, "/"), guarded) {
 			continue
 		}
 		part = strings.TrimRight(part, "*?/")
@@ -131,4 +127,11 @@ func (f *finder) mention(text string, bases []place) {
 			}
 		}
 	}
+}
+
+// guarded says that nothing is written by a run under a path component; the
+// permission room decides which parts of a .git are.
+func guarded(component string) bool {
+	name := strings.ToLower(component)
+	return name == ".git" || slices.ContainsFunc(capability.GuardedNames(), func(g capability.Guarded) bool { return g.Name == name })
 }
