@@ -9,8 +9,9 @@ import "embed"
 //go:embed *.cue
 var FS embed.FS
 
-// JSON holds json/NAME.json, one JSON Schema for each name of Entries, and
-// json/constraints.json, the table that spec.Check interprets.
+// JSON holds json/NAME.json, one JSON Schema for each name of Entries;
+// json/constraints.json, the table that spec.Check interprets; and the files
+// of OperationFile.
 //
-//go:embed json/*.json
+//go:embed json/*.json json/operations/*.json
 var JSON embed.FS

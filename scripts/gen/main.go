@@ -28,6 +28,7 @@ func outputs() []output {
 	return []output{
 		genConstraints,
 		genJSONSchemas,
+		genOperations,
 		genReference,
 		genCapability,
 		genShipped,

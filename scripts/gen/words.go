@@ -79,6 +79,30 @@ func callWords(args []cue.Value) (string, error) {
 	}
 }
 
+// sides are the fields of a struct without a name of its own, where each is
+// some definition; any other struct is an object.
+func (r referrer) sides(v cue.Value) (string, error) {
+	it, err := v.Fields(cue.Optional(true))
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for it.Next() {
+		if _, _, ok := deref(it.Value()); !ok {
+			return "object", nil
+		}
+		w, err := r.words(it.Value())
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, it.Selector().Unquoted()+" "+w)
+	}
+	if len(parts) == 0 {
+		return "object", nil
+	}
+	return strings.Join(parts, ", "), nil
+}
+
 func (r referrer) plainWords(v cue.Value) (string, error) {
 	if v.IsConcrete() && v.Kind()&(cue.StructKind|cue.ListKind) == 0 {
 		return fmt.Sprintf("`%v`", v), nil
@@ -104,7 +128,7 @@ func (r referrer) plainWords(v cue.Value) (string, error) {
 				return "map of " + w, err
 			}
 		}
-		return "object", nil
+		return r.sides(v)
 	}
 	switch s := fmt.Sprint(v); s {
 	case "_":
