@@ -33,7 +33,7 @@ func (r *run) age(window int) {
 	if won*10 < window {
 		return
 	}
-	n := 0
+	var said event.Aged
 	for i, m := range r.messages[:old] {
 		blocks := slices.Clone(m.Blocks)
 		for k, b := range blocks {
@@ -43,12 +43,14 @@ func (r *run) age(window int) {
 			aged := *b.Result
 			aged.Output, aged.Images = r.stub(b.Result), nil
 			blocks[k].Result = &aged
-			n++
+			said.Results = append(said.Results, event.AgedResult{ID: aged.ID, Output: aged.Output})
 		}
 		r.messages[i].Blocks = blocks
 	}
 	r.context.measured = max(0, r.context.measured-won)
-	r.emit(event.Notice{Code: "aged", Text: fmt.Sprintf("%d old results were left out of the conversation to make room, about %d tokens", n, won)})
+	// A session that goes on begins with the bytes that this run has sent.
+	r.emit(said)
+	r.emit(event.Notice{Code: "aged", Text: fmt.Sprintf("%d old results were left out of the conversation to make room, about %d tokens", len(said.Results), won)})
 }
 
 // oldMessages counts the messages before the last ones, which have so many

@@ -337,6 +337,28 @@ func TestAgeing(t *testing.T) {
 	if out := last.Messages[len(last.Messages)-1].Blocks[0].Result.Output; len(out) < 4000 {
 		t.Error("the newest result was aged")
 	}
+	// what gave way is told, so that a session goes on with the same bytes
+	stands := map[string]string{}
+	for _, a := range bodies[event.Aged](h) {
+		for _, r := range a.Results {
+			stands[r.ID] = r.Output
+		}
+	}
+	told := 0
+	for _, m := range last.Messages {
+		for _, b := range m.Blocks {
+			if b.Result == nil || !strings.HasPrefix(b.Result.Output, "[old result") {
+				continue
+			}
+			told++
+			if got := stands[b.Result.ID]; got != b.Result.Output {
+				t.Errorf("%s: told %q, sent %q", b.Result.ID, got, b.Result.Output)
+			}
+		}
+	}
+	if told == 0 || told != len(stands) {
+		t.Errorf("told of %d results, sent %d lines in their place", len(stands), told)
+	}
 	// what the stream said stays whole
 	if e := bodies[event.ToolEnd](h)[0]; len(e.Output) < 4000 {
 		t.Error("the event was changed")

@@ -64,6 +64,8 @@ func decodeBody(name string, line []byte) (Body, error) {
 		return into[Hook](line)
 	case "compacted":
 		return into[Compacted](line)
+	case "aged":
+		return into[Aged](line)
 	case "usage":
 		return into[Spent](line)
 	case "notice":

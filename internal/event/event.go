@@ -241,6 +241,15 @@ type (
 		After   int    `json:"after"`
 		Summary string `json:"summary,omitempty"`
 	}
+	// Aged is said when old results have given way to a line each, to make room.
+	Aged struct {
+		Results []AgedResult `json:"results"`
+	}
+	// AgedResult is what stands for a call's result from then on.
+	AgedResult struct {
+		ID     string `json:"id"`
+		Output string `json:"output"`
+	}
 	// Spent is the "usage" event, one a request.
 	Spent struct {
 		Model         string   `json:"model"`
@@ -309,6 +318,7 @@ func (ToolStart) Type() string     { return "tool_start" }
 func (ToolEnd) Type() string       { return "tool_end" }
 func (Hook) Type() string          { return "hook" }
 func (Compacted) Type() string     { return "compacted" }
+func (Aged) Type() string          { return "aged" }
 func (Spent) Type() string         { return "usage" }
 func (Notice) Type() string        { return "notice" }
 func (Fault) Type() string         { return "error" }

@@ -34,7 +34,7 @@ func TestReference(t *testing.T) {
 	for goName, name := range types {
 		names[name] = structs[goName]
 	}
-	for _, part := range []string{"PersonaRef", "Call", "Part", "Decision", "Segment", "Answer", "Usage", "Image", "Denial", "Cut"} {
+	for _, part := range []string{"PersonaRef", "Call", "Part", "Decision", "Segment", "Answer", "Usage", "Image", "AgedResult", "Denial", "Cut"} {
 		names[part] = structs[part]
 	}
 	for name, fields := range names {

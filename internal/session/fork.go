@@ -108,7 +108,7 @@ func (l *Log) copy(from *Session, entries []Entry, to *Session) error {
 // copied is the conversation, and nothing of what it cost.
 func copied(b event.Body) bool {
 	switch b.(type) {
-	case event.User, event.Assistant, event.Permission, event.ToolStart, event.ToolEnd, event.Compacted, Undone:
+	case event.User, event.Assistant, event.Permission, event.ToolStart, event.ToolEnd, event.Aged, event.Compacted, Undone:
 		return true
 	}
 	return false

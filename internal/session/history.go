@@ -44,6 +44,8 @@ func (h *history) take(b event.Body) {
 		}
 	case event.ToolEnd:
 		h.result(b)
+	case event.Aged:
+		h.age(b)
 	case event.Compacted:
 		if b.Summary != "" {
 			h.messages, h.open, h.summary = nil, nil, b.Summary
@@ -51,6 +53,25 @@ func (h *history) take(b event.Body) {
 		}
 	case Undone:
 		h.say(model.Block{Text: "<system-note>\n" + b.Note + "\n</system-note>"})
+	}
+}
+
+// age puts the lines in place of old results. An id that no result has, or no
+// longer, is passed over.
+func (h *history) age(b event.Aged) {
+	lines := map[string]string{}
+	for _, r := range b.Results {
+		lines[r.ID] = r.Output
+	}
+	for _, m := range h.messages {
+		for _, block := range m.Blocks {
+			if block.Result == nil {
+				continue
+			}
+			if line, ok := lines[block.Result.ID]; ok {
+				block.Result.Output = line
+			}
+		}
 	}
 }
 

@@ -137,6 +137,11 @@ func TestHistoryRebuilds(t *testing.T) {
 		{"a prompt behind an undo", []event.Body{event.User{Text: "x"}, event.Assistant{Text: "y"}, Undone{Note: "put back"}, event.User{Text: "z"}},
 			[]model.Message{{Role: model.User, Blocks: []model.Block{{Text: "x"}}}, {Role: model.Assistant, Blocks: []model.Block{{Text: "y"}}},
 				{Role: model.User, Blocks: []model.Block{{Text: "<system-note>\nput back\n</system-note>"}, {Text: "z"}}}}},
+		{"old results that gave way", []event.Body{event.User{Text: "x"}, event.Assistant{Calls: []event.Call{call("c1"), call("c2")}},
+			event.ToolEnd{ID: "c1", Tool: "read", Output: "1", Images: []event.Image{{MediaType: "image/png", Bytes: 1}}}, event.ToolEnd{ID: "c2", Tool: "read", Output: "2"},
+			event.Aged{Results: []event.AgedResult{{ID: "c1", Output: "[left out]"}, {ID: "c9", Output: "[nothing has this id]"}}}},
+			[]model.Message{{Role: model.User, Blocks: []model.Block{{Text: "x"}}}, {Role: model.Assistant, Blocks: []model.Block{asked("c1"), asked("c2")}},
+				{Role: model.User, Blocks: []model.Block{answered("c1", "[left out]"), answered("c2", "2")}}}},
 		{"a call within a call is no part", []event.Body{event.User{Text: "x"}, event.ToolEnd{ID: "c1.1", Tool: "read", Output: "1"}},
 			[]model.Message{{Role: model.User, Blocks: []model.Block{{Text: "x"}}}}},
 	} {
