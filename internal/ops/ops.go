@@ -5,23 +5,49 @@
 package ops
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/registry"
 	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/schema"
 )
 
-// Operation is one row of the table.
+// Operation is one row of the table. ReadOnly, Destructive and Idempotent are
+// MCP's hints by MCP's definitions.
 type Operation struct {
 	Name        string // "variant_list"; MCP puts larva_ before it
 	Title       string // for people
-	Description string // for models: what it does and when to use it
+	Description string // for models: when to use it, what it gives, which errors it may meet
 	ReadOnly    bool   // changes nothing
-	Destructive bool   // removes or replaces what cannot be had back
-	Idempotent  bool   // twice is as good as once
+	Destructive bool   // removes or replaces something; false where it only adds
+	Idempotent  bool   // the same call again changes nothing more, even if it fails then
+	List        bool   // gives a list; where only objects may be given it is the member "result" of one
 	Params      []Param
 	run         func(ctx context.Context, s *Service, p params) (any, error)
+}
+
+// Input is the JSON Schema of the parameters, an object that stands alone. It
+// is what callers are told; what is refused, and in which words, is decided by
+// Do.
+func (o Operation) Input() json.RawMessage { return side(o.Name, schema.Input) }
+
+// Output is the JSON Schema of the result; of a list, in its object.
+func (o Operation) Output() json.RawMessage { return side(o.Name, schema.Output) }
+
+// side reads what scripts/gen has made of schema/operation.cue.
+func side(name, side string) json.RawMessage {
+	data, err := schema.JSON.ReadFile(schema.OperationFile(name, side))
+	if err != nil {
+		panic(err) // the table and the schema are of one build
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }
 
 // Param is one parameter of an operation.
@@ -40,14 +66,25 @@ const (
 	Boolean Type = "boolean"
 	Object  Type = "object"
 	Strings Type = "list" // of strings
+	Any     Type = "any"  // null too
 )
 
 // Service carries operations out on one registry.
 type Service struct {
 	Registry *registry.Registry
 	// Writable is asked with an operation's name before it changes anything;
-	// its error stands for the operation's. nil allows all.
+	// its error stands for the operation's. A dry run changes nothing. nil
+	// allows all.
 	Writable func(operation string) error
+}
+
+// If gives a service whose writes happen only while the spec of that digest
+// is the stored one, as registry.Expect has it; else STALE_WRITE. What writes
+// no one spec refuses to be asked so.
+func (s *Service) If(digest string) *Service {
+	other := *s
+	other.Registry = s.Registry.Expect(digest)
+	return &other
 }
 
 // Operations gives the table in the contract's order. The rows are shared and
@@ -66,7 +103,9 @@ func Find(name string) (Operation, bool) {
 
 // Do carries out one operation. p is the parameters as they were sent; nil is
 // no parameters. The value is a tree or whatever spec.AppendCanonical takes;
-// the error is always a *diag.Error.
+// the error is always a *diag.Error. Where ctx ends before anything was
+// written, or while it reads many personas, it is INTERRUPTED; a write that
+// has begun is finished.
 func (s *Service) Do(ctx context.Context, name string, p *spec.Object) (any, error) {
 	o, ok := Find(name)
 	if !ok {
@@ -76,10 +115,10 @@ func (s *Service) Do(ctx context.Context, name string, p *spec.Object) (any, err
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, diag.New(diag.Interrupted, "%s was cancelled", name)
+	if err := interrupted(ctx, name); err != nil {
+		return nil, err
 	}
-	if !o.ReadOnly && s.Writable != nil {
+	if s.Writable != nil && !o.ReadOnly && !checked.flag(dryRun) {
 		if err := s.Writable(name); err != nil {
 			return nil, diag.As(err)
 		}
@@ -89,4 +128,11 @@ func (s *Service) Do(ctx context.Context, name string, p *spec.Object) (any, err
 		return nil, diag.As(err)
 	}
 	return v, nil
+}
+
+func interrupted(ctx context.Context, name string) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return diag.New(diag.Interrupted, "%s was cancelled", name)
 }

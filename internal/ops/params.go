@@ -13,23 +13,21 @@ type params struct{ o *spec.Object }
 func (p params) str(name string) string { return p.o.String(name) }
 
 func (p params) flag(name string) bool {
-	v, _ := p.o.Get(name)
-	b, _ := v.(bool)
+	b, _ := p.value(name).(bool)
 	return b
 }
 
 func (p params) object(name string) *spec.Object {
-	v, _ := p.o.Get(name)
-	o, _ := v.(*spec.Object)
+	o, _ := p.value(name).(*spec.Object)
 	return o
 }
 
+// list gives nil where the parameter was not given.
 func (p params) list(name string) []string {
-	v, ok := p.o.Get(name)
-	if !ok {
+	if !p.o.Has(name) {
 		return nil
 	}
-	items, _ := v.([]any)
+	items, _ := p.value(name).([]any)
 	out := make([]string, len(items))
 	for i, item := range items {
 		out[i], _ = item.(string)
@@ -37,22 +35,27 @@ func (p params) list(name string) []string {
 	return out
 }
 
+func (p params) value(name string) any {
+	v, _ := p.o.Get(name)
+	return v
+}
+
 // check judges the parameters before the operation sees them. A null stands
-// for a parameter that was not given: clients send one for each optional
-// parameter they leave out.
+// for an optional parameter that was not given: clients send one for each
+// that they leave out.
 func check(op Operation, o *spec.Object) (params, error) {
 	given := &spec.Object{}
-	if o != nil {
-		for _, m := range o.Members {
-			if m.Value != nil {
-				given.Members = append(given.Members, m)
-			}
-		}
-	}
 	var unknown []string
-	for _, m := range given.Members {
-		if !slices.ContainsFunc(op.Params, func(p Param) bool { return p.Name == m.Key }) {
+	if o == nil {
+		o = &spec.Object{}
+	}
+	for _, m := range o.Members {
+		i := slices.IndexFunc(op.Params, func(p Param) bool { return p.Name == m.Key })
+		switch {
+		case i < 0:
 			unknown = append(unknown, m.Key)
+		case m.Value != nil || op.Params[i].Required:
+			given.Members = append(given.Members, m)
 		}
 	}
 	if len(unknown) > 0 {
@@ -61,29 +64,40 @@ func check(op Operation, o *spec.Object) (params, error) {
 	}
 	for _, p := range op.Params {
 		v, ok := given.Get(p.Name)
-		switch {
-		case !ok && p.Required:
+		if !ok && p.Required {
 			return params{}, malformed(op, "the parameter "+p.Name+" is missing").With("field", p.Name)
-		case ok && !p.Type.holds(v):
-			return params{}, malformed(op, "the parameter "+p.Name+" is of the wrong type").With("field", p.Name).
-				With("expected_type", string(p.Type)).With("received_type", TypeOf(v))
+		}
+		if !ok {
+			continue
+		}
+		if err := p.check(op, v); err != nil {
+			return params{}, err
 		}
 	}
 	return params{given}, nil
 }
 
-func malformed(op Operation, reason string) *diag.Error {
-	return diag.New(diag.InvalidInput, "%s: %s", op.Name, reason).With("operation", op.Name).With("reason", reason)
+// check judges one parameter's type.
+func (p Param) check(op Operation, v any) error {
+	if got := TypeOf(v); p.Type != Any && got != string(p.Type) {
+		return malformed(op, "the parameter "+p.Name+" is of the wrong type").With("field", p.Name).
+			With("expected_type", string(p.Type)).With("received_type", got)
+	}
+	if p.Type != Strings {
+		return nil
+	}
+	items, _ := v.([]any)
+	for i, item := range items {
+		if got := TypeOf(item); got != string(String) {
+			return malformed(op, "the parameter "+p.Name+" must hold strings only").With("field", p.Name).With("index", i).
+				With("expected_type", string(String)).With("received_type", got)
+		}
+	}
+	return nil
 }
 
-func (t Type) holds(v any) bool {
-	switch t {
-	case Strings:
-		items, ok := v.([]any)
-		return ok && !slices.ContainsFunc(items, func(v any) bool { _, ok := v.(string); return !ok })
-	default:
-		return TypeOf(v) == string(t)
-	}
+func malformed(op Operation, reason string) *diag.Error {
+	return diag.New(diag.InvalidInput, "%s: %s", op.Name, reason).With("operation", op.Name).With("reason", reason)
 }
 
 // TypeOf names the type of a JSON value as errors do: object, list, string,
