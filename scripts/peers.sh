@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Fetch the programs that tests run against, as pinned in scripts/peers: an
-# independent model server, and a Node.js for it where the system's is older
-# than 20.15. Each lock file names versions and hashes, no host: npm takes them
-# from the registry that this machine uses. Nothing is fetched twice.
+# independent model server, MCP's conformance runner and inspector, and a
+# Node.js for them where the system's is older than 22.19. Each lock file names
+# versions and hashes, no host: npm takes them from the registry that this
+# machine uses. Nothing is fetched twice.
 set -euo pipefail
 cd "$(dirname "$0")/peers"
 
@@ -16,18 +17,18 @@ fetch() {
 	cp "$dir/package-lock.json" "$stamp"
 }
 
-recent() { # is this node 20.15 or newer?
-	"$1" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 15) ? 0 : 1)' 2>/dev/null
+recent() { # is this node 22.19 or newer?
+	"$1" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 19) ? 0 : 1)' 2>/dev/null
 }
 
 command -v npm >/dev/null || {
-	echo "peers: npm is missing; install Node.js 20.15 or newer" >&2
+	echo "peers: npm is missing; install Node.js 22.19 or newer" >&2
 	exit 1
 }
 fetch .
 if ! recent node; then
 	if [ "$(uname -sm)" != "Linux x86_64" ]; then
-		echo "peers: Node.js $(node --version 2>/dev/null || echo 'is missing'); 20.15 or newer is needed" >&2
+		echo "peers: Node.js $(node --version 2>/dev/null || echo 'is missing'); 22.19 or newer is needed" >&2
 		exit 1
 	fi
 	fetch node
