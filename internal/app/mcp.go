@@ -5,7 +5,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/loopback"
@@ -37,9 +36,7 @@ func (a *App) mcpServer(version string) (*mcpserve.Server, error) {
 				changed(slices.Concat(c.Added, c.Removed, c.Changed))
 			}})
 		},
-		Writable: func(operation string) error {
-			return a.refuseNested(strings.ReplaceAll(strings.TrimSuffix(operation, "_batch"), "_", " "))
-		},
+		Writable: a.writableOperation,
 	}), nil
 }
 
@@ -71,10 +68,10 @@ func (a *App) MCPHTTP(ctx context.Context, version, addr string, allowRemote boo
 		}
 		return e
 	}
-	if !fresh {
-		ready("http://"+l.Addr().String()+mcpserve.Path, "")
-	} else {
-		ready("http://"+l.Addr().String()+mcpserve.Path, token)
+	shown := ""
+	if fresh {
+		shown = token
 	}
+	ready("http://"+l.Addr().String()+mcpserve.Path, shown)
 	return s.ServeHTTP(ctx, l, token, allowRemote)
 }

@@ -17,16 +17,25 @@ func (mcpCmd) doc() doc {
 		Long: "Speaks the Model Context Protocol: thirteen tools for the registry's operations, the personas as resources and as prompts, and word of every change. A client starts it and talks to it on stdin and stdout; it ends with its input.\n\n" +
 			"Over HTTP every request needs the token: Authorization: Bearer TOKEN. It is what LARVA_TOKEN says, else a new one is printed on stderr.",
 		Examples: []string{"larva mcp", "larva mcp --http 127.0.0.1:0"},
-		Exits:    plainExits(),
+		Exits:    slowExits(),
 	}
 }
 
-// Run serves until the client is done.
+// Run serves until the client is done, or a signal comes: the exit code tells
+// which, and no more is said.
 func (c mcpCmd) Run(ctx context.Context, s *session) error {
 	if c.AllowRemote && c.HTTP == "" {
 		return diag.Usage("--allow-remote is for --http")
 	}
 	defer keepOnBrokenPipe()()
+	err := c.serve(ctx, s)
+	if err == nil && ctx.Err() != nil {
+		s.code = s.asDiag(ctx, ctx.Err()).ExitCode()
+	}
+	return err
+}
+
+func (c mcpCmd) serve(ctx context.Context, s *session) error {
 	if c.HTTP != "" {
 		return s.app.MCPHTTP(ctx, Version, c.HTTP, c.AllowRemote, s.listening)
 	}
