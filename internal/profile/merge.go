@@ -115,9 +115,13 @@ func (e *Effective) lower(l Layer) error {
 	if p.Limits, err = meetLimits(p.Limits, q.Limits); err != nil {
 		return fmt.Errorf("%s: %w", l.File, err)
 	}
-	if q.Sandbox.Kind != "" && boxRank(q.Sandbox.Kind) > boxRank(p.Sandbox.Kind) {
-		p.Sandbox.Kind = q.Sandbox.Kind
+	switch kind := q.Sandbox.Kind; {
+	case kind == "" || kind == "auto" && boxRank(p.Sandbox.Kind) > 0 || kind == p.Sandbox.Kind:
+	case boxRank(kind) > boxRank(p.Sandbox.Kind):
+		p.Sandbox.Kind = kind
 		e.note(l, "sandbox.kind")
+	default:
+		e.Notices = append(e.Notices, fmt.Sprintf("%s: sandbox.kind %s is not taken: a project's file can make the sandbox stronger, never weaker", l.origin(), kind))
 	}
 	p.Skills.Disabled = append(p.Skills.Disabled, q.Skills.Disabled...)
 	for name, s := range q.Servers {
@@ -149,8 +153,10 @@ func ModeRank(mode string) int {
 
 func lowerMode(a, b string) bool { return ModeRank(a) >= 0 && ModeRank(a) < ModeRank(b) }
 
+// boxRank orders sandboxes by strength. What auto finds and Landlock are not
+// comparable: auto may find the stronger one, or none at all.
 func boxRank(kind string) int {
-	return map[string]int{"none": 0, "": 1, "auto": 1, "landlock": 2, "bubblewrap": 3}[kind]
+	return map[string]int{"none": 0, "": 1, "auto": 1, "landlock": 1, "bubblewrap": 2}[kind]
 }
 
 func overlay[V any](e *Effective, l Layer, field string, dst *map[string]V, src map[string]V) {

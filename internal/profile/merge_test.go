@@ -110,8 +110,34 @@ func TestProjectCanOnlyLower(t *testing.T) {
 			len(p.Prices) != 0 || len(p.Scripts) != 0 || p.Servers["files"].Command != "" {
 			t.Errorf("an untrusted project was heard: %+v", p)
 		}
-		if len(e.Notices) != 2 || !strings.Contains(e.Notices[1], "mode yolo is not taken") || !strings.Contains(e.Notices[0], "not trusted") || !strings.Contains(e.Notices[0], "permissions.allow") {
+		if len(e.Notices) != 3 || !strings.Contains(e.Notices[1], "mode yolo is not taken") || !strings.Contains(e.Notices[0], "not trusted") || !strings.Contains(e.Notices[0], "permissions.allow") ||
+			!strings.Contains(e.Notices[2], "sandbox.kind none is not taken") {
 			t.Errorf("notices: got %q", e.Notices)
+		}
+	}
+}
+
+// A project's file makes the sandbox stronger or leaves it, and what it does
+// not get is said.
+func TestProjectNeverWeakensTheSandbox(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		user, project, want string
+		said                bool
+	}{
+		{"", "none", "", true}, {"auto", "none", "auto", true}, {"landlock", "none", "landlock", true}, {"bubblewrap", "none", "bubblewrap", true}, {"none", "none", "none", false},
+		{"", "landlock", "", true}, {"auto", "landlock", "auto", true}, {"bubblewrap", "landlock", "bubblewrap", true}, {"landlock", "landlock", "landlock", false}, {"none", "landlock", "landlock", false},
+		{"", "auto", "", false}, {"landlock", "auto", "landlock", false}, {"bubblewrap", "auto", "bubblewrap", false}, {"none", "auto", "auto", false},
+		{"auto", "bubblewrap", "bubblewrap", false}, {"landlock", "bubblewrap", "bubblewrap", false}, {"none", "bubblewrap", "bubblewrap", false},
+	} {
+		for _, trusted := range []bool{false, true} {
+			e, err := Merge([]Layer{{Name: "personal", Profile: Profile{Sandbox: Sandbox{Kind: c.user}}}, {Name: "project", File: ".larva/config.cue", Project: true, Trusted: trusted, Profile: Profile{Sandbox: Sandbox{Kind: c.project}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Profile.Sandbox.Kind; got != c.want || (len(e.Notices) > 0) != c.said {
+				t.Errorf("user %q, project %q, trusted %v: got %q and notices %q, want %q, said %v", c.user, c.project, trusted, got, e.Notices, c.want, c.said)
+			}
 		}
 	}
 }
