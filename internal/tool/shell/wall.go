@@ -54,9 +54,18 @@ func (s *Shell) hint(r tool.Result, unwalled bool, changed []string) tool.Result
 	}
 	for _, d := range denials {
 		if strings.Contains(r.Output, d) {
-			add("this may be the sandbox: it lets a command write the project and $TMPDIR only, keeps secret and guarded files from it, and has no network but its own loopback. If the command must run outside, call bash with sandbox: false, which a person is asked about")
+			add("this may be the sandbox: %s. If the command must run outside, call bash with sandbox: false, which a person is asked about", s.confines())
 			return r
 		}
 	}
 	return r
+}
+
+// confines says what the wall does, and no more than it does.
+func (s *Shell) confines() string {
+	const writes = "it lets a command write the project, the added directories and $TMPDIR only"
+	if s.wall.Kind() == sandbox.Landlock {
+		return writes + ", keeps what lies at secret places of the home directory from it, and lets it open no TCP connection"
+	}
+	return writes + ", keeps secret and guarded files from it, and has no network but its own loopback"
 }
