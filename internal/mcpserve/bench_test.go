@@ -79,13 +79,6 @@ func benchmarkCalls(b *testing.B, r *registry.Registry, params string, window in
 	ourIn.Close()
 }
 
-const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
-
-func persona(id string) string {
-	return `{"id":"` + id + `","spec_version":"0.1.0","description":"Reads what is there and says what it is.",` +
-		`"prompt":"Say what is there. Name files and lines.","model":"m","capabilities":{"git":"read_only","filesystem":"read_only"},"model_params":{"temperature":0.2}}`
-}
-
 // BenchmarkNew is what a start costs.
 func BenchmarkNew(b *testing.B) {
 	r := registry.Open(b.TempDir())

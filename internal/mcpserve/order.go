@@ -3,6 +3,7 @@ package mcpserve
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -36,6 +37,12 @@ func changing(m *jsonrpc.Request) bool {
 	}
 }
 
+// looks says whether a call looks at the registry.
+func looks(method string) bool {
+	noun, _, _ := strings.Cut(method, "/")
+	return method == "tools/call" || noun == "resources" || noun == "prompts" || noun == "completion"
+}
+
 // lineUp gives what m has to wait for. mu is held.
 func (c *conn) lineUp(m *jsonrpc.Request, this *call) (before []<-chan struct{}) {
 	if this.tool != nil {
@@ -43,7 +50,7 @@ func (c *conn) lineUp(m *jsonrpc.Request, this *call) (before []<-chan struct{})
 	} else {
 		this.changes = changing(m)
 	}
-	if c.changes == 0 && !this.changes {
+	if c.changes == 0 && !this.changes || !looks(m.Method) {
 		return nil
 	}
 	for _, other := range c.calls {
