@@ -151,7 +151,11 @@ func (r *run) mayAsk(ctx context.Context) end {
 		r.Notice("budget", "stopped: "+r.overBudget())
 		return end{reason: event.StopBudget}
 	case r.turns >= r.maxTurns():
-		r.Notice("max_turns", fmt.Sprintf("stopped at the limit of %d turns", r.maxTurns()))
+		s := "s"
+		if r.maxTurns() == 1 {
+			s = ""
+		}
+		r.Notice("max_turns", fmt.Sprintf("stopped at the limit of %d turn%s", r.maxTurns(), s))
 		return end{reason: event.StopMaxTurns}
 	}
 	return end{}

@@ -9,6 +9,7 @@ import (
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/hook"
 	"larva.dev/larva/internal/model"
+	"larva.dev/larva/internal/nearest"
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/tool"
 )
@@ -196,8 +197,12 @@ func onlyHook(s *stand, in HookInput) error {
 
 func sampleOf(in HookInput) (hook.Sample, error) {
 	if !slices.Contains(hook.Events(), in.Event) {
+		meant := ""
+		if near := nearest.Name(in.Event, hook.Events()); near != "" {
+			meant = "did you mean " + near + "? "
+		}
 		return hook.Sample{}, diag.Usage("there is no event %q", in.Event).With("event", in.Event).
-			WithHint("events: %s", strings.Join(hook.Events(), ", "))
+			WithHint("%sevents: %s", meant, strings.Join(hook.Events(), ", "))
 	}
 	if !hook.AboutTool(in.Event) {
 		if in.Tool != "" || in.Input != "" {

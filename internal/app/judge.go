@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/diag"
@@ -24,7 +25,7 @@ func judge(it *load.Item, known func(id string) bool) (spec.Report, *diag.Error)
 	}
 	e := diag.New(diag.PersonaInvalid, "%s", report.Errors[0].Message).With("report", report)
 	e.Problems = it.Problems
-	return report, e
+	return report, e.WithHint("%s", elsewhere(it))
 }
 
 // place is where an issue's field stands, as "file:line:col: "; a field that
@@ -37,10 +38,31 @@ func place(it *load.Item, issue spec.Issue) string {
 	if tool := issue.Details.String("tool"); tool != "" {
 		path = append(path, tool)
 	}
+	if i := slices.IndexFunc(it.Problems, func(p diag.Problem) bool { return p.Path == strings.Join(path, ".") }); i >= 0 && len(path) > 0 {
+		p := it.Problems[i]
+		return diag.Problem{File: p.File, Line: p.Line, Col: p.Col}.String()
+	}
 	file, line, col := it.At(path...)
 	if line == 0 {
 		return it.File + ": "
 	}
 	p := diag.Problem{File: file, Line: line, Col: col}
 	return p.String()
+}
+
+// elsewhere says who reads a file that is no persona but something else that
+// people write: a scenario, or a table of permission cases.
+func elsewhere(it *load.Item) string {
+	if it.File == "-" {
+		return ""
+	}
+	for _, p := range it.Problems {
+		switch p.Path {
+		case "turns":
+			return "a scenario is checked by the run that takes it for a model: larva run PERSONA PROMPT --model " + diag.Word(scenarioModel(it.File))
+		case "cases":
+			return "a table of calls is for: larva permission test " + diag.Word(it.File)
+		}
+	}
+	return ""
 }

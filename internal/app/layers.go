@@ -14,6 +14,7 @@ import (
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
+	"larva.dev/larva/internal/nearest"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/trust"
 )
@@ -295,12 +296,17 @@ func (a *App) named(ctx context.Context, p where, store *trust.Store, shipped ma
 	}
 	slices.Sort(names)
 	lie := filepath.Join(p.config, "profiles")
-	if own := profilesIn(p.dirs...); len(own) > 0 {
+	own := profilesIn(p.dirs...)
+	meant := ""
+	if near := nearest.Name(ref, slices.Concat(own, names)); near != "" {
+		meant = "did you mean " + near + "? "
+	}
+	if len(own) > 0 {
 		return l, diag.Usage("there is no profile %q", ref).With("profile", ref).
-			WithHint("the project's: %s; shipped: %s; your own lie in %s", strings.Join(own, ", "), strings.Join(names, ", "), lie)
+			WithHint("%sthe project's: %s; shipped: %s; your own lie in %s", meant, strings.Join(own, ", "), strings.Join(names, ", "), lie)
 	}
 	return l, diag.Usage("there is no profile %q", ref).With("profile", ref).
-		WithHint("shipped: %s; your own lie in %s", strings.Join(names, ", "), lie)
+		WithHint("%sshipped: %s; your own lie in %s", meant, strings.Join(names, ", "), lie)
 }
 
 // isPath tells a path from a name: it has a slash or a file ending.

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,6 +59,23 @@ func (a *App) noPersona(id string, sources []sourceItem) error {
 		meant = "did you mean " + near + "? "
 	}
 	return e.WithHint("%sregistered ones: larva list; shipped: %s", meant, strings.Join(names, ", "))
+}
+
+// scenarioAt is the model that a scenario file is, where label is such a
+// file's path without what stands before it; "" where it is none.
+func (a *App) scenarioAt(label string) string {
+	if fi, err := os.Stat(a.abs(label)); err != nil || fi.IsDir() || !isPath(label) {
+		return ""
+	}
+	return scenarioModel(label)
+}
+
+// scenarioModel names a scenario file as a model.
+func scenarioModel(file string) string {
+	if filepath.IsAbs(file) || strings.HasPrefix(file, ".") {
+		return "script/" + file
+	}
+	return "script/./" + file
 }
 
 // noID is what a persona that is neither an id nor a path is answered with. A

@@ -190,6 +190,9 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 			return nil
 		}
 		e := diag.New(diag.ModelUnknown, "%v", lost).With("model", label).With("persona_id", s.persona.ID)
+		if scenario := a.scenarioAt(label); scenario != "" {
+			return e.WithHint("a scenario is a model by its path: --model %s", diag.Word(scenario))
+		}
 		if len(lost.Known) > 0 {
 			e.WithHint("known: %s; or name one for this run: --model PROVIDER/MODEL", strings.Join(lost.Known, ", "))
 		}

@@ -64,6 +64,9 @@ func (a *App) TrustGrant(ctx context.Context, in TrustInput) ([]TrustItem, error
 	if err != nil {
 		return nil, err
 	}
+	if in.Confirm == nil && len(in.Hashes) == 0 {
+		return nil, unasked(items)
+	}
 	var yes []trust.Approval
 	granted := []TrustItem{}
 	for _, it := range items {
@@ -93,23 +96,41 @@ func approve(ctx context.Context, in TrustInput, it TrustItem) (bool, error) {
 			With("name", it.Name).With("hash", it.Hash).
 			WithHint("read what changed, then take the hash that larva trust list --json prints")
 	}
-	if in.Confirm == nil {
-		return false, diag.Usage("trust needs a person at a terminal, or the exact hash").With("name", it.Name).
-			WithHint("larva trust grant --hash %s", it.Hash)
-	}
 	return in.Confirm(ctx, it)
 }
 
+// unasked is the answer where nobody can say yes: the hashes of all that was
+// named, for one who has read it.
+func unasked(items []TrustItem) error {
+	hashes := make([]string, len(items))
+	for i, it := range items {
+		hashes[i] = it.Hash
+	}
+	what := "hash"
+	if len(hashes) > 1 {
+		what = "hashes"
+	}
+	return diag.Usage("trust needs a person at a terminal, or the exact %s", what).With("name", items[0].Name).
+		WithHint("larva trust grant --hash %s", strings.Join(hashes, " "))
+}
+
 // TrustRevoke takes the yes back, whatever the hash it was given for. Of a
-// file that holds several items those that were trusted count.
+// file that holds several items those that were trusted count. What is gone
+// from the project can be named, too.
 func (a *App) TrustRevoke(ctx context.Context, in TrustInput) ([]TrustItem, error) {
 	if err := a.refuseNested("trust revoke"); err != nil {
 		return nil, err
 	}
+	gone, left, err := a.goneItems(ctx, in.Items)
+	if err != nil {
+		return nil, err
+	}
+	in.Items = left
 	p, store, items, err := a.picked(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	items = append(gone, items...)
 	revoked := []TrustItem{}
 	for _, it := range items {
 		n, err := store.Revoke(ctx, p.common, it.Kind, it.Name)
@@ -186,10 +207,10 @@ func noItem(all []TrustItem, ref string) error {
 			WithHint("read what changed, then take the hash that larva trust list --json prints")
 	}
 	e := diag.New(diag.InvalidInput, "this project has no item %q", ref).With("name", ref)
-	if len(names) > 0 {
-		e.WithHint("it has: %s", strings.Join(names, ", "))
+	if len(names) == 0 {
+		return e.WithHint("it has no items at all: larva trust list")
 	}
-	return e
+	return e.WithHint("it has: %s", strings.Join(names, ", "))
 }
 
 // hashMark begins every hash.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -129,7 +131,26 @@ func (s *session) parseError(err error) error {
 	if s.command != "" {
 		help = "larva " + s.command + " --help"
 	}
-	return diag.Usage("%s", err.Error()).WithHint("%s", help)
+	message := plainly(err.Error())
+	if s.command == "permission explain" && strings.HasPrefix(message, "unknown flag") {
+		help = "a command line is one word: larva permission explain bash 'ls -l'; flags of ours: " + help
+	}
+	return diag.Usage("%s", message).WithHint("%s", help)
+}
+
+// plainly turns kong's words about numbers into ones that need no program's
+// types.
+func plainly(message string) string {
+	noNumber := regexp.MustCompile(`expected (?:a valid \d+ bit (int|uint|float)|(int|uint|float) value) but got (.*?)(?: \(short flag\); perhaps try .*)?$`)
+	m := noNumber.FindStringSubmatch(message)
+	if m == nil {
+		return message
+	}
+	what := "a whole number"
+	if m[1]+m[2] == "float" {
+		what = "a number"
+	}
+	return noNumber.ReplaceAllLiteralString(message, "expected "+what+", got "+m[3])
 }
 
 // setFormat settles the output form; only run streams.

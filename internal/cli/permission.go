@@ -72,12 +72,30 @@ func (c explainCmd) Run(ctx context.Context, s *session) error {
 		in.Tool, in.Calls = "", untilDone(ctx, s.process.Stdin)
 		each = s.decisionLine
 	case len(c.Input) != 1:
-		return diag.Usage("expected one INPUT, got %d; quote a command line", len(c.Input)).
-			WithHint("larva permission explain bash 'git status'")
+		return c.inputs()
 	default:
 		in.Input = c.Input[0]
 	}
 	return s.app.Explain(ctx, in, each)
+}
+
+// inputs says what is wrong with the number of INPUTs, and how the call that
+// was meant is typed.
+func (c explainCmd) inputs() error {
+	if len(c.Input) > 1 {
+		return diag.Usage("expected one INPUT, got %d: quote what belongs together", len(c.Input)).
+			WithHint("larva permission explain %s %s", diag.Word(c.Tool), diag.Word(strings.Join(c.Input, " ")))
+	}
+	e := diag.Usage("expected what %s is called with", c.Tool).With("tool", c.Tool)
+	switch c.Tool {
+	case "bash":
+		return e.WithHint("larva permission explain bash 'git status'")
+	case "read", "write", "edit", "multi_edit", "glob", "grep":
+		return e.WithHint("larva permission explain %s README.md", c.Tool)
+	case "web_fetch":
+		return e.WithHint("larva permission explain web_fetch https://example.org")
+	}
+	return e.WithHint("larva permission explain %s '{}'; the object holds the call's input", diag.Word(c.Tool))
 }
 
 // decisionLine answers a batch: the bare decision, in the envelope where that
@@ -149,8 +167,8 @@ func (s *session) planLines(p app.Plan) error {
 	for _, h := range p.Hooks {
 		s.line("hook: %s", h)
 	}
-	s.line("system prompt: %s bytes", fmt.Sprint(p.SystemBytes))
-	s.line("prompt: %s bytes", fmt.Sprint(p.PromptBytes))
+	s.line("system prompt: %s", plural(p.SystemBytes, "byte"))
+	s.line("prompt: %s", plural(p.PromptBytes, "byte"))
 	for _, n := range p.Notices {
 		s.line("notice: %s", n)
 	}

@@ -82,10 +82,10 @@ func (s *session) table(t app.PermissionTable) {
 		}
 	}
 	if t.Failed == 0 {
-		s.line("%s: %s cases as wanted", t.File, fmt.Sprint(len(t.Cases)))
+		s.line("%s: %s as wanted", t.File, plural(len(t.Cases), "case"))
 		return
 	}
-	s.line("%s: %s of %s cases decided otherwise", t.File, fmt.Sprint(t.Failed), fmt.Sprint(len(t.Cases)))
+	s.line("%s: %s of %s decided otherwise", t.File, fmt.Sprint(t.Failed), plural(len(t.Cases), "case"))
 }
 
 func (s *session) failedCase(c app.PermissionCase) {

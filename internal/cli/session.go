@@ -112,8 +112,8 @@ func (c sessionExportCmd) Run(s *session) error {
 
 type sessionUndoCmd struct {
 	ID     string `arg:"" optional:"" help:"The session's id, or enough of it; the project's latest if left out." complete:"session"`
-	Turns  int    `default:"1" placeholder:"N" help:"How many turns that changed something; 1 if left out."`
-	All    bool   `help:"All turns of the session."`
+	Turns  *int   `placeholder:"N" xor:"turns" help:"How many turns that changed something; 1 if left out."`
+	All    bool   `xor:"turns" help:"All turns of the session."`
 	DryRun bool   `help:"Show what would be done, and do nothing."`
 	Force  bool   `help:"Also where somebody else has changed a file since."`
 }
@@ -130,10 +130,14 @@ func (sessionUndoCmd) doc() doc {
 
 // Run puts files back.
 func (c sessionUndoCmd) Run(ctx context.Context, s *session) error {
-	if c.Turns < 1 {
-		return diag.Usage("--turns %d: must be at least 1", c.Turns).WithHint("--all for every turn")
+	turns := 1
+	if c.Turns != nil {
+		turns = *c.Turns
 	}
-	in := app.UndoInput{ID: c.ID, Turns: c.Turns, DryRun: c.DryRun, Force: c.Force}
+	if turns < 1 {
+		return diag.Usage("--turns %d: must be at least 1", turns).WithHint("--all for every turn")
+	}
+	in := app.UndoInput{ID: c.ID, Turns: turns, DryRun: c.DryRun, Force: c.Force}
 	if c.All {
 		in.Turns = 0
 	}

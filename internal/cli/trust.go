@@ -85,7 +85,11 @@ func (c trustGrantCmd) Run(ctx context.Context, s *session) error {
 	if s.canAsk() {
 		in.Confirm = func(ctx context.Context, i app.TrustItem) (bool, error) {
 			s.showItem(i)
-			return s.confirm(ctx, "Trust exactly this content?")
+			yes, err := s.confirm(ctx, "Trust exactly this content?")
+			if err == nil && !yes {
+				s.say("%s %s is left as it is: %s", i.Kind, i.Name, i.Status)
+			}
+			return yes, err
 		}
 	}
 	items, err := s.app.TrustGrant(ctx, in)
@@ -110,7 +114,7 @@ func (s *session) showItem(i app.TrustItem) {
 			s.say("  … %s more lines: read %s before you say yes", fmt.Sprint(len(i.Content)-n), i.File)
 			break
 		}
-		s.say("  | %s", l)
+		s.say("  | %s", strings.ReplaceAll(l, "\t", "    "))
 	}
 	for _, f := range i.Files {
 		s.say("names the file %s, which the hash covers", f)

@@ -36,7 +36,7 @@ func (t Transcript) Markdown(w io.Writer, lines int) error {
 	m.line("- model: %s", s.Model)
 	m.line("- directory: %s", s.Cwd)
 	m.line("- started: %s", s.Started.UTC().Format(time.RFC3339))
-	m.line("- state: %s, %d turns%s", s.State, s.Turns, cost(s.CostUSD))
+	m.line("- state: %s, %s%s", s.State, plural(s.Turns, "turn"), cost(s.CostUSD))
 	if s.ForkedFrom != "" {
 		m.line("- forked from: %s", s.ForkedFrom)
 	}
@@ -90,7 +90,7 @@ func (m *marking) step(s Step) {
 		m.line("### Undone")
 		m.text(s.Text)
 	case "end":
-		m.line("*End%s: %s, exit %d, %d turns%s*", who, s.End.StopReason, s.End.ExitCode, s.End.Turns, cost(s.End.CostUSD))
+		m.line("*End%s: %s, exit %d, %s%s*", who, s.End.StopReason, s.End.ExitCode, plural(s.End.Turns, "turn"), cost(s.End.CostUSD))
 	default:
 		m.line("*%s%s: %s*", s.Kind, who, s.Text)
 	}
@@ -124,7 +124,7 @@ func (m *marking) call(c *Call, who string) {
 	if c.Result.IsError {
 		word = "Failed"
 	}
-	m.line("%s (%d ms, %d bytes):\n", word, c.Result.MS, c.Result.Bytes)
+	m.line("%s (%d ms, %s):\n", word, c.Result.MS, plural(int(c.Result.Bytes), "byte"))
 	m.block("", c.Result.Output)
 	if c.RawPath != "" {
 		m.line("\nWhole output: %s", c.RawPath)
@@ -278,3 +278,10 @@ type Raw struct {
 
 // Type name of the entry.
 func (Raw) Type() string { return "raw" }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
