@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -70,6 +72,7 @@ type tab struct {
 	mu       sync.Mutex
 	problems []string // what the console said that it should not
 	allowed  []string // parts of messages that the flow brings about on purpose
+	writes   []string // "METHOD path condition" of each request that changes something
 	marks    int
 	loads    int
 }
@@ -90,6 +93,7 @@ func newTab(t *testing.T, browser context.Context, url string) *tab {
 		t.Fatal(err)
 	}
 	call(tb, func() error { _, err := chromedp.Call(ctx, log.Enable, struct{}{}); return err })
+	call(tb, func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err })
 	call(tb, func() error {
 		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
@@ -131,12 +135,40 @@ func (tb *tab) hear(ev any) {
 			return
 		}
 		said = fmt.Sprintf("%s: %s %s", ev.Entry.Source, ev.Entry.Text, ev.Entry.URL)
+	case *network.EventRequestWillBeSent:
+		tb.noteWrite(ev.Request)
+		return
 	default:
 		return
 	}
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
 	tb.problems = append(tb.problems, said)
+}
+
+func (tb *tab) noteWrite(r *network.Request) {
+	path := strings.TrimPrefix(r.URL, tb.url)
+	if r.Method == "GET" || strings.HasPrefix(path, "/api/import/check") || path == "/api/personas/validate" {
+		return
+	}
+	line := r.Method + " " + path
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if v, ok := r.Headers[name]; ok {
+			line += " " + name + " " + strings.Trim(fmt.Sprint(v), `"`)
+		}
+	}
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.writes = append(tb.writes, line)
+}
+
+// written gives the writes since the last call, digests cut off.
+func (tb *tab) written() string {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	out := strings.Join(tb.writes, "\n")
+	tb.writes = nil
+	return regexp.MustCompile(`sha256:[0-9a-f]+`).ReplaceAllString(out, "sha256")
 }
 
 // allow lets a flow bring about a message that would fail it, by a part of it.
@@ -232,12 +264,17 @@ func (tb *tab) text(selector string) string {
 	return eval[string](tb, fmt.Sprintf(`document.querySelector(%s).textContent`, quote(selector)))
 }
 
-// click clicks the first visible element of a selector with the mouse.
+// click clicks the first element of a selector with the mouse, once it is
+// there and nothing covers it.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
-	if err := tb.try(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)); err != nil {
-		tb.t.Fatalf("click %s: %v", selector, err)
-	}
+	at := fmt.Sprintf(`(() => { const el = document.querySelector(%s); if (!el?.checkVisibility()) return null;
+		el.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); const r = el.getClientRects()[0];
+		const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; const hit = document.elementFromPoint(x, y);
+		return hit && (el.contains(hit) || hit.contains(el) && hit.closest('a, button, label, svg')) && !el.disabled ? {x, y} : null })()`, quote(selector))
+	tb.wait(at)
+	p := eval[struct{ X, Y float64 }](tb, at)
+	tb.do(chromedp.MouseClickXY(p.X, p.Y))
 }
 
 // press clicks the button or link that reads name, in the open dialog if there is one.
@@ -275,6 +312,33 @@ func (tb *tab) insert(text string) {
 func (tb *tab) key(keys string, modifiers ...chromedp.Modifier) {
 	tb.t.Helper()
 	tb.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// deaf cuts the tab off from what the server tells by itself.
+func (tb *tab) deaf() {
+	tb.t.Helper()
+	tb.waitText("#live-text", "live")
+	eval[any](tb, `dispatchEvent(new PageTransitionEvent('pagehide'))`)
+}
+
+// dialogType tells of the browser's own dialogs.
+func dialogType(to chan<- string) func(any) {
+	return func(ev any) {
+		if d, ok := ev.(*page.EventJavascriptDialogOpening); ok {
+			select {
+			case to <- string(d.Type):
+			default:
+			}
+		}
+	}
+}
+
+func answerDialog(tb *tab, accept bool) {
+	tb.t.Helper()
+	call(tb, func() error {
+		_, err := chromedp.Call(tb.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: accept})
+		return err
+	})
 }
 
 // size sets the window's inner size.

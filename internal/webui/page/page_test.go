@@ -17,6 +17,23 @@ type flow struct {
 func TestPage(t *testing.T) {
 	browser := startBrowser(t)
 	for _, f := range []flow{
+		{"editing", editing},
+		{"parameters", parameters},
+		{"searching", searching},
+		{"variants", variants},
+		{"cloning", cloning},
+		{"guarding", guarding},
+		{"importing", importing},
+		{"stale tabs", staleTabs},
+		{"living", living},
+		{"breaking", breaking},
+		{"inertness", inertness},
+		{"keyboard", keyboard},
+		{"naming", naming},
+		{"graphing", graphing},
+		{"narrow", narrow},
+		{"modules", modules},
+		{"many", many},
 		{"pictures", pictures},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(t, browser) })

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -41,11 +42,12 @@ func writeFromOutside(root, id, patch string) error {
 
 // place is a registry with a server on it.
 type place struct {
-	t    *testing.T
-	root string
-	reg  *registry.Registry
-	url  string
-	stop func()
+	t      *testing.T
+	root   string
+	reg    *registry.Registry
+	url    string
+	stop   func()
+	starts int // each start has a token of its own
 }
 
 // newPlace serves a registry of the given specs, each stored as its variant
@@ -69,11 +71,12 @@ func (p *place) serve(addr string) {
 		p.t.Fatal(err)
 	}
 	p.url = "http://" + l.Addr().String()
+	p.starts++
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
 		done <- webui.Serve(ctx, webui.Options{Ops: &ops.Service{Registry: p.reg}, Root: p.root, Listener: l,
-			Token: "token-of-" + l.Addr().String() + p.t.Name(), Say: func(line string) { p.t.Log(line) }})
+			Token: fmt.Sprintf("token-%d-of-%s", p.starts, p.t.Name()), Say: func(line string) { p.t.Log(line) }})
 	}()
 	stopped := false
 	p.stop = func() {
@@ -97,6 +100,29 @@ func (p *place) register(variant, text string) {
 	}
 	if _, err := p.reg.Register(v.(*spec.Object), variant); err != nil {
 		p.t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// bulk lays down n personas as the registry stores them. Register would sync
+// each of them to the disk.
+func (p *place) bulk(n int) {
+	p.t.Helper()
+	models := []string{"anthropic/claude-sonnet-5", "openai/gpt-6", "mistral/large"}
+	one := func(i int) error {
+		id := fmt.Sprintf("persona-%05d", i)
+		dir := filepath.Join(p.root, id)
+		if err := os.MkdirAll(filepath.Join(dir, "variants"), 0o700); err != nil {
+			return err
+		}
+		return errors.Join(
+			os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"active":"default"}`), 0o600),
+			os.WriteFile(filepath.Join(dir, "contract.json"), fmt.Appendf(nil, `{"id":%q,"description":"Does thing number %d of many, in a sentence as long as such sentences are.","capabilities":{"shell":"none"},"spec_version":"0.1.0"}`, id, i), 0o600),
+			os.WriteFile(filepath.Join(dir, "variants", "default.json"), fmt.Appendf(nil, `{"prompt":"Hi.","model":%q}`, models[i%3]), 0o600))
+	}
+	for i := range n {
+		if err := one(i); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 

@@ -35,9 +35,10 @@ export function makeCompare(main) {
     document.title = `${id}: ${left} and ${right} · larva`;
     const pick = (label, value, to) => {
       const field = h('select', { id: uid('variant'), on: { change: () => go(to(field.value), { back: true }) } },
-        ...meta.variants.map((v) => h('option', { value: v, selected: v === value, text: v === meta.active ? `${v} (active)` : v })));
+        ...meta.variants.map((v) => h('option', { value: v, selected: v === value, text: v })));
       return h('label', { htmlFor: field.id }, h('span', { class: 'muted', text: label }), field);
     };
+    const called = (v) => (v === meta.active ? `${v} (active)` : v);
     const fields = IMPLEMENTATION.filter((f) => x.has(f) || y.has(f));
     const alike = (f) => x.has(f) === y.has(f) && equal(x.get(f), y.get(f));
     replace(main, backLink(), h('article', { class: 'compare' },
@@ -51,7 +52,7 @@ export function makeCompare(main) {
         h('h2', {}, LABELS[f], alike(f) && h('span', { class: 'badge', text: 'the same' })),
         alike(f) && f !== 'prompt'
           ? h('pre', { class: 'prompt short', text: fieldText(x, f) })
-          : diffView(fieldText(x, f), fieldText(y, f), { left, right, label: `${LABELS[f]}: ${left} and ${right}` }))),
+          : diffView(fieldText(x, f), fieldText(y, f), { left: called(left), right: called(right), label: `${LABELS[f]}: ${left} and ${right}` }))),
       h('p', { class: 'muted', text: 'Description, capabilities and whom it may call are shared by all variants.' })));
   }
 

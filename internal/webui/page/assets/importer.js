@@ -103,11 +103,11 @@ export function openImport({ known, file } = {}) {
     const mark = (problems) => lines(new Set(problems.map((e) => e.line).filter(Boolean)));
 
     function issue(e, kind) {
-      const message = h('span', {}, e.message, e.hint && h('span', { class: 'muted', text: ` (${e.hint})` }));
+      const message = h('span', {}, e.path && h('code', { text: e.path }), e.path && ' ', e.message, e.hint && h('span', { class: 'muted', text: ` (${e.hint})` }));
       const note = kind === 'warn' && h('span', { class: 'badge warn', text: 'warning' });
       if (!e.line) return h('li', { class: kind }, note, message);
       const column = e.col || 1;
-      return h('li', { class: kind }, h('button', { type: 'button', class: 'link place digits', text: `${e.line}:${column}`, 'aria-label': `Go to line ${e.line}, column ${column}: ${e.message}`, on: { click: () => jump(e.line, column) } }), note, message);
+      return h('li', { class: kind }, h('button', { type: 'button', class: 'link place digits', text: `${e.line}:${column}`, 'aria-label': `Go to line ${e.line}, column ${column}: ${e.path ?? ''} ${e.message}`, on: { click: () => jump(e.line, column) } }), note, message);
     }
 
     function jump(line, column) {

@@ -29,7 +29,7 @@ export function section(field, { hint, aside } = {}) {
 
 /** A textarea that is as high as its text, within reason. */
 export function growing(props) {
-  const el = h('textarea', { rows: 2, ...props });
+  const el = h('textarea', { rows: 1, ...props });
   const fit = () => {
     el.style.height = 'auto';
     el.style.height = `${el.scrollHeight + 2}px`;
