@@ -108,6 +108,11 @@ func (s *Store) Status(project, kind, name, hash string) Status {
 	return st
 }
 
+// Recorded are a project's approvals, whether their items still exist or not.
+func (s *Store) Recorded(project string) []Approval {
+	return slices.DeleteFunc(slices.Clone(s.approvals), func(a Approval) bool { return a.Project != project })
+}
+
 // Grant records approvals; an older hash of the same item is replaced.
 func (s *Store) Grant(ctx context.Context, list ...Approval) error {
 	return s.change(ctx, func(have []Approval) []Approval {
