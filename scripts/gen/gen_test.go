@@ -144,3 +144,35 @@ func TestLostPatternIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What MCP clients of other languages read keeps to expressions that all of
+// them know.
+func TestPortable(t *testing.T) {
+	t.Parallel()
+	doc := object{"a": []any{object{"pattern": `[^\s\v\x85\p{Z}]`}}, "properties": object{"pattern": object{"type": "string"}}}
+	if err := portable(doc); err != nil {
+		t.Fatal(err)
+	}
+	if got := doc["a"].([]any)[0].(object)["pattern"]; got != `\S` {
+		t.Errorf("got %v, want the expression of a text that is not blank", got)
+	}
+	if err := portable(object{"$defs": object{"X": object{"pattern": `^\p{L}+$`}}}); err == nil {
+		t.Error("got no error for a Unicode class, want one")
+	}
+}
+
+// Each operation has both sides, and the files are no others.
+func TestOperationFiles(t *testing.T) {
+	t.Parallel()
+	files, err := genOperations(load1(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := filepath.Glob("../../schema/json/operations/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 26 || len(there) != len(files) {
+		t.Errorf("got %d files and %d on disk, want 26", len(files), len(there))
+	}
+}
