@@ -32,10 +32,14 @@ func checkType(r *http.Request, rt *route) error {
 
 // readObject reads a body that has to be one JSON object.
 func readObject(w http.ResponseWriter, r *http.Request) (*spec.Object, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, spec.MaxBytes))
+	var data []byte
+	var err error
+	if r.ContentLength <= spec.MaxBytes { // what says that it is larger is not read at all
+		data, err = io.ReadAll(http.MaxBytesReader(w, r.Body, spec.MaxBytes))
+	}
 	var big *http.MaxBytesError
 	switch {
-	case errors.As(err, &big):
+	case r.ContentLength > spec.MaxBytes || errors.As(err, &big):
 		return nil, failure{http.StatusRequestEntityTooLarge,
 			diag.New(diag.InvalidInput, "the body is larger than %d MiB", spec.MaxBytes>>20).With("field", "params").With("limit", spec.MaxBytes)}
 	case err != nil:
@@ -72,18 +76,11 @@ func (c *call) condition() error {
 	case isNone && (len(none) != 1 || none[0] != "*"):
 		return badCondition("if_none_match", "If-None-Match takes * alone: nothing may be there yet")
 	case isNone:
-		c.expect("")
+		c.ops = c.ops.If("")
 	case isMatch:
-		c.expect(c.pick(match))
+		c.ops = c.ops.If(c.pick(match))
 	}
 	return nil
-}
-
-// expect makes the operation look for the digest first.
-func (c *call) expect(digest string) {
-	s := *c.ops
-	s.Registry = s.Registry.Expect(digest)
-	c.ops = &s
 }
 
 // pick is the digest to expect. Of several, and for *, it is the one that

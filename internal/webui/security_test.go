@@ -2,6 +2,7 @@ package webui
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -23,6 +24,7 @@ func TestGuarded(t *testing.T) {
 	t.Parallel()
 	f := serverFor(t, clerk, scout)
 	before := f.files()
+	huge := `{"text":"` + strings.Repeat("x", spec.MaxBytes) + `"}`
 	body := `{"confirm":"CLEAR REGISTRY","prompt":"x","new_id":"copy","text":"{}"}`
 	for _, r := range table {
 		path := change(filled(r, "tide-clerk"), "variants/tide-clerk", "variants/default")
@@ -63,11 +65,20 @@ func TestGuarded(t *testing.T) {
 			}
 		}
 		if strings.HasPrefix(r.path, "/api/") && r.body == objectBody {
-			w := f.do(r.method, path, `{"text":"`+strings.Repeat("x", spec.MaxBytes)+`"}`)
+			w := f.do(r.method, path, huge)
 			if got := failureOf(t, w); w.Code != 413 || got.Code != "INVALID_INPUT" {
 				t.Errorf("%s %s, oversize: got %d %s, want 413", r.method, r.path, w.Code, got.Code)
 			}
 		}
+	}
+	// One that does not say how long it is is read as far as the limit.
+	r := httptest.NewRequest("POST", "http://"+host+"/api/personas", io.MultiReader(strings.NewReader(huge)))
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	f.h.ServeHTTP(w, r)
+	if got := failureOf(t, w); w.Code != 413 || got.Details != `{"field":"params","limit":16777216}` {
+		t.Errorf("oversize of unknown length: got %d %+v, want 413", w.Code, got)
 	}
 	if after := f.files(); after != before {
 		t.Errorf("files are\n%s\nwant\n%s", after, before)
