@@ -15,7 +15,7 @@ func (r *Registry) Delete(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	return r.change(diag.RegistryDeleteFailed, id, "", func(w *writer) error {
+	return deleting("delete", r.change(diag.RegistryDeleteFailed, id, "", func(w *writer) error {
 		if err := w.checkDir(id); is(err, diag.PersonaNotFound) {
 			return err
 		}
@@ -23,7 +23,7 @@ func (r *Registry) Delete(id string) error {
 			return deleteFailed("delete", id, w.dir(id), []string{w.dir(id)}, err)
 		}
 		return nil
-	})
+	}))
 }
 
 // Clear removes every persona once it hears ClearToken, and gives their
@@ -63,7 +63,7 @@ func (r *Registry) Clear(confirm string) (int, error) {
 		}
 		return nil
 	})
-	return count, err
+	return count, deleting("clear", err)
 }
 
 // foreign says whether a directory with a persona's name holds something, and
@@ -85,6 +85,17 @@ func (r *Registry) foreign(id string) bool {
 func deleteFailed(operation, id, path string, paths []string, err error) *diag.Error {
 	e := failed(diag.RegistryDeleteFailed, id, path, "remove", err)
 	return e.With("operation", operation).With("failed_spec_paths", paths)
+}
+
+// deleting gives a failure on the way to a removal (no lock, no room beside
+// the personas) the details that a failed removal itself has.
+func deleting(operation string, err error) error {
+	if is(err, diag.RegistryDeleteFailed) {
+		if e := diag.As(err); e.Details["operation"] == nil {
+			e.With("operation", operation).With("failed_spec_paths", []string{})
+		}
+	}
+	return err
 }
 
 // removeFile takes one variant file out of sight by a rename to .aside, as

@@ -165,7 +165,7 @@ func (r *Registry) VariantDelete(id, name string) error {
 	if err := checkBoth(id, name); err != nil {
 		return err
 	}
-	return r.change(diag.RegistryDeleteFailed, id, name, func(w *writer) error {
+	return deleting("variant_delete", r.change(diag.RegistryDeleteFailed, id, name, func(w *writer) error {
 		info, err := w.metadata(id)
 		if err != nil {
 			return err
@@ -181,5 +181,5 @@ func (r *Registry) VariantDelete(id, name string) error {
 				With("persona_id", id).With("variant", name).WithHint("larva variant activate %s VARIANT makes another one active first", id)
 		}
 		return w.removeFile(id, w.variant(id, name))
-	})
+	}))
 }
