@@ -200,3 +200,23 @@ func sameJSON(t testing.TB, a, b string) bool {
 	}
 	return x == y
 }
+
+// write puts a persona on the disk past the registry's writers, which sync
+// each file.
+func write(t testing.TB, r *registry.Registry, id string) {
+	t.Helper()
+	dir := filepath.Join(r.Root(), id)
+	for name, text := range map[string]string{
+		"manifest.json":         `{"active":"default"}`,
+		"contract.json":         `{"id":"` + id + `","description":"Reads what is there and says it.","capabilities":{"git":"read_only"},"spec_version":"0.1.0"}`,
+		"variants/default.json": `{"prompt":"Say it.","model":"m"}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -9,24 +9,34 @@ import (
 
 // subscriptions remember what each resource that somebody has subscribed to
 // looked like, so that only a change of its content is told. It grows with
-// the personas that were ever subscribed to, not with the clients.
+// the resources that were ever subscribed to, not with the clients.
 type subscriptions struct {
 	mu   sync.Mutex
 	seen map[string]string // URI → content; "" where it cannot be read
 }
 
+// maxSubscriptions bounds the resources; ten thousand personas fit.
+const maxSubscriptions = 20000
+
+// subscribe also takes what is not there yet: its coming is a change. (A
+// refusal would also cost a client of the newest protocol its word of lists:
+// the SDK ends all that a session listens to with the first listen that fails.)
 func (s *Server) subscribe(_ context.Context, req *mcp.SubscribeRequest) error {
-	text, err := s.text(req.Params.URI)
-	if err != nil {
-		return err
+	uri := req.Params.URI
+	if _, _, ok := parseURI(uri); !ok {
+		return mcp.ResourceNotFoundError(uri)
 	}
+	text, _ := s.text(uri)
 	s.subs.mu.Lock()
 	defer s.subs.mu.Unlock()
 	if s.subs.seen == nil {
 		s.subs.seen = map[string]string{}
 	}
-	if _, ok := s.subs.seen[req.Params.URI]; !ok {
-		s.subs.seen[req.Params.URI] = text
+	if _, ok := s.subs.seen[uri]; !ok {
+		if len(s.subs.seen) >= maxSubscriptions {
+			return invalid("there are too many subscriptions")
+		}
+		s.subs.seen[uri] = text
 	}
 	return nil
 }
