@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -13,6 +13,7 @@ import (
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/profile"
+	"larva.dev/larva/internal/sandbox"
 	"larva.dev/larva/internal/tool"
 )
 
@@ -33,11 +34,15 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err := in.checkSchema(); err != nil {
 		return event.Result{}, err
 	}
-	temp, err := os.MkdirTemp("", "larva-run-")
+	temp, remove, err := sandbox.RunDir()
 	if err != nil {
-		return event.Result{}, diag.New(diag.Internal, "the run's temp directory cannot be made: %v", err)
+		return event.Result{}, diag.New(diag.Internal, "the run's temp directory cannot be made: %v", err).
+			WithHint("set TMPDIR to a directory that can be written")
 	}
-	defer os.RemoveAll(temp)
+	defer remove()
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() { sandbox.SweepTemp(time.Now()) })
+	defer sweeping.Wait()
 	s, err := a.stand(ctx, in.about(temp, sit))
 	if err != nil {
 		return event.Result{}, err

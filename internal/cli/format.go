@@ -1,6 +1,9 @@
 package cli
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // The output forms.
 const (
@@ -48,8 +51,12 @@ func lookup(environ []string, key string) string {
 // homeOf is the user's home directory as the environment says; a test's HOME
 // counts, the password file never does.
 func homeOf(environ []string) string {
-	if h := lookup(environ, "HOME"); h != "" {
-		return h
+	h := lookup(environ, "HOME")
+	if h == "" {
+		h = lookup(environ, "USERPROFILE")
 	}
-	return lookup(environ, "USERPROFILE")
+	if abs, err := filepath.Abs(h); err == nil && h != "" {
+		return abs // mounts and rules know no other paths
+	}
+	return h
 }

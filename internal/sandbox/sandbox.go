@@ -55,7 +55,8 @@ type Wall struct {
 	kind  string
 	bwrap string   // the program that encloses: bwrap, or sandbox-exec
 	self  []string // larva as a helper, see HelperVerb
-	dir   string   // ours alone, outside of every root or hidden in it; "" before the first command
+	own   *temp
+	dir   string // ours alone, outside of every root or hidden in it; "" before the first command
 
 	mu      sync.Mutex
 	secrets *finder
@@ -148,14 +149,12 @@ const (
 
 // settle makes the wall's own directory.
 func (w *Wall) settle() error {
-	dir, err := os.MkdirTemp("", "larva-wall-")
+	t, err := newTemp(wallPrefix)
 	if err != nil {
 		return err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return err
-	}
-	w.dir = dir
+	dir := t.path
+	w.own, w.dir = t, dir
 	for _, d := range []string{shutDir, tmpDir} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
 			return err
@@ -211,7 +210,7 @@ func (w *Wall) Close() error {
 		return nil
 	}
 	_ = os.Chmod(filepath.Join(w.dir, shutDir), 0o700)
-	err := os.RemoveAll(w.dir)
-	w.dir = ""
+	err := w.own.remove()
+	w.own, w.dir = nil, ""
 	return err
 }
