@@ -65,7 +65,6 @@ const (
 	grammar  = "the command line's own grammar refuses it, in its own words"
 	typed    = "an argument of a command line is text: it has no other type"
 	argument = "Python itself refuses an argument that a function does not have"
-	optional = "None is how Python says that an argument was not given"
 	segment  = "a path has no segment that is empty"
 	inPath   = "the path holds it, as text"
 	header   = "only REST has If-Match"
@@ -73,7 +72,7 @@ const (
 	exclude  = "two functions: one takes nothing, the other takes ids"
 	noRoute  = "the route is found by the id that the spec itself gives"
 	other    = "only there does a call name a persona twice"
-	oneKey   = "the route takes the spec itself, and no other key beside it"
+	noObject = "a file or a body that is no object is unreadable input, which has its own words"
 )
 
 func except(pairs ...string) map[string]string {
@@ -125,6 +124,7 @@ var validateRows = []faceRow{
 		want: `{"data":{"valid":true,"errors":[],"warnings":0}}`},
 	{name: "validate: in a run", op: "validate", params: `{"spec":` + kelp + `}`, place: nested,
 		want: `{"data":{"valid":true,"errors":[],"warnings":0}}`},
+	{name: "validate: what is no object", op: "validate", params: `{"spec":["kelp"]}`, not: except(onCLI, noObject, onREST, noObject), want: "?"},
 	{name: "validate: no spec", op: "validate", params: `{}`, not: except(onCLI, grammar, onREST, "the body is the spec", onPython, argument),
 		want: refused(`"operation":"validate","field":"spec","reason":"the parameter spec is missing"`)},
 }
@@ -210,7 +210,7 @@ var registerRows = []faceRow{
 	{name: "register: a digest that is wrong is let pass", op: "register", params: `{"spec":` + with(kelp, `{"spec_digest":"sha256:0"}`) + `}`, want: `{"data":{"id":"kelp","registered":true}}`},
 	{name: "register: no spec", op: "register", params: `{"variant":"x"}`, not: except(onCLI, grammar, onREST, noRoute, onPython, argument),
 		want: refused(`"operation":"register","field":"spec","reason":"the parameter spec is missing"`)},
-	{name: "register: a spec of another type", op: "register", params: `{"spec":"kelp"}`, not: except(onCLI, "a file that is no object is unreadable input, which has its own words"),
+	{name: "register: a spec of another type", op: "register", params: `{"spec":"kelp"}`, not: except(onCLI, noObject),
 		want: refused(`"operation":"register","field":"spec","reason":"the parameter spec is of the wrong type","expected_type":"object","received_type":"string"`)},
 	{name: "register: invalid", op: "register", params: `{"spec":` + with(kelp, `{"model":" ","variant":"terse"}`) + `}`,
 		want: invalid(`{"code":"EMPTY_REQUIRED_FIELD","details":{"field":"model","value":" "}},{"code":"EXTRA_FIELD_NOT_ALLOWED","details":{"field":"variant","value":"terse"}}`)},
@@ -218,6 +218,7 @@ var registerRows = []faceRow{
 		want: invalid(`{"code":"INVALID_ID_FORMAT","details":{"field":"id","value":"../fern"}}`)},
 	{name: "register: a bad variant name", op: "register", params: `{"spec":` + kelp + `,"variant":"A.B"}`, want: failure("INVALID_VARIANT_NAME", `"variant":"A.B"`)},
 	{name: "register: an empty variant name", op: "register", params: `{"spec":` + kelp + `,"variant":""}`, not: except(onREST, segment), want: failure("INVALID_VARIANT_NAME", `"variant":""`)},
+	{name: "register: an empty variant name is said first", op: "register", params: `{"spec":{},"variant":""}`, not: except(onREST, segment), want: failure("INVALID_VARIANT_NAME", `"variant":""`)},
 	{name: "register: invalid is said before the variant's name", op: "register", params: `{"spec":` + with(kelp, `{"prompt":" "}`) + `,"variant":"A.B"}`,
 		want: invalid(`{"code":"EMPTY_REQUIRED_FIELD","details":{"field":"prompt","value":" "}}`)},
 	{name: "register: over a corrupt manifest", op: "register", params: `{"spec":` + kelp + `,"variant":"new"}`, state: two.and(drop("kelp/manifest.json")), want: corruptAt("kelp", "kelp/manifest.json")},
@@ -389,7 +390,7 @@ var exportRows = []faceRow{
 	{name: "export: all is false", op: "export", params: `{"all":false}`, not: except(onCLI, grammar, onPython, exclude), want: failure("INVALID_INPUT", `"field":"params"`)},
 	{name: "export: both", op: "export", params: `{"all":true,"ids":["kelp"]}`, not: except(onCLI, grammar, onPython, exclude), want: failure("INVALID_INPUT", `"field":"params"`)},
 	{name: "export: an id of another type", op: "export", params: `{"ids":["kelp",7]}`, not: except(onCLI, typed),
-		want: refused(`"operation":"export","field":"ids","reason":"the parameter ids is of the wrong type","expected_type":"list","received_type":"list"`)},
+		want: refused(`"operation":"export","field":"ids","index":1,"reason":"the parameter ids must hold strings only","expected_type":"string","received_type":"number"`)},
 	{name: "export: ids that are one", op: "export", params: `{"ids":"kelp"}`, not: except(onCLI, typed),
 		want: refused(`"operation":"export","field":"ids","reason":"the parameter ids is of the wrong type","expected_type":"list","received_type":"string"`)},
 	{name: "export: a bad id", op: "export", params: `{"ids":["kelp","Moss"]}`, want: failure("INVALID_PERSONA_ID", `"persona_id":"Moss","id":"Moss"`)},
@@ -409,7 +410,8 @@ var variantListRows = []faceRow{
 	{name: "variant_list: two", op: "variant_list", params: `{"id":"kelp"}`, want: `{"data":{"id":"kelp","active":"default","variants":["default","terse"]}}`},
 	{name: "variant_list: sorted by name", op: "variant_list", params: `{"id":"kelp"}`, state: two.and(put("kelp/variants/default-2.json", "{"), put("kelp/variants/.x.tmp", "")),
 		want: `{"data":{"id":"kelp","active":"default","variants":["default","default-2","terse"]}}`},
-	{name: "variant_list: no id", op: "variant_list", params: `{"id":null}`, not: except(onCLI, grammar, onREST, segment), want: refused(`"operation":"variant_list","field":"id","reason":"the parameter id is missing"`)},
+	{name: "variant_list: no id", op: "variant_list", params: `{"id":null}`, not: except(onCLI, grammar, onREST, segment),
+		want: refused(`"operation":"variant_list","field":"id","reason":"the parameter id is of the wrong type","expected_type":"string","received_type":"null"`)},
 	{name: "variant_list: a bad id", op: "variant_list", params: `{"id":"a--b"}`, want: failure("INVALID_PERSONA_ID", `"persona_id":"a--b"`)},
 	{name: "variant_list: no such id", op: "variant_list", params: `{"id":"ghost"}`, want: failure("PERSONA_NOT_FOUND", `"persona_id":"ghost"`)},
 	{name: "variant_list: no manifest", op: "variant_list", params: `{"id":"kelp"}`, state: two.and(drop("kelp/manifest.json")), want: corruptAt("kelp", "kelp/manifest.json")},

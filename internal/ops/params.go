@@ -73,8 +73,18 @@ func check(op Operation, o *spec.Object) (params, error) {
 		if err := p.check(op, v); err != nil {
 			return params{}, err
 		}
+		if p.Name == "variant" && v == "" {
+			return params{}, emptyVariant()
+		}
 	}
 	return params{given}, nil
+}
+
+// emptyVariant refuses the empty name: a variable that somebody forgot to set
+// must not mean the active variant, or default.
+func emptyVariant() *diag.Error {
+	return diag.New(diag.InvalidVariantName, "\"\" is not a variant name").With("variant", "").
+		WithHint("leave variant out for the active variant")
 }
 
 // check judges one parameter's type.

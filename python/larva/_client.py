@@ -96,17 +96,17 @@ class Client:
         return cast(ValidationReport, self._do("validate", {"spec": spec}))
 
     def register(self, spec: Mapping[str, Any], variant: Optional[str] = None) -> RegisteredPersona:
-        return cast(RegisteredPersona, self._do("register", {"spec": spec, "variant": variant}))
+        return cast(RegisteredPersona, self._do("register", {"spec": spec}, {"variant": variant}))
 
     def resolve(
         self, id: str, overrides: Optional[Mapping[str, Any]] = None, variant: Optional[str] = None
     ) -> PersonaSpec:
-        params = {"id": id, "overrides": overrides, "variant": variant}
-        return cast(PersonaSpec, self._do("resolve", params))
+        optional = {"overrides": overrides, "variant": variant}
+        return cast(PersonaSpec, self._do("resolve", {"id": id}, optional))
 
     def update(self, id: str, patches: Mapping[str, Any], variant: Optional[str] = None) -> PersonaSpec:
-        params = {"id": id, "patches": patches, "variant": variant}
-        return cast(PersonaSpec, self._do("update", params))
+        params = {"id": id, "patches": patches}
+        return cast(PersonaSpec, self._do("update", params, {"variant": variant}))
 
     def update_batch(
         self, where: Mapping[str, Any], patches: Mapping[str, Any], dry_run: bool = False
@@ -144,12 +144,15 @@ class Client:
 
     # The way there and back.
 
-    def _do(self, operation: str, params: Mapping[str, Any]) -> Any:
-        """Carry out one operation. A parameter that is None was not given."""
+    def _do(
+        self, operation: str, params: Mapping[str, Any], optional: Optional[Mapping[str, Any]] = None
+    ) -> Any:
+        """Carry out one operation. An optional parameter that is None was not
+        given; any other is sent, and larva says what it thinks of it."""
+        given = dict(params)
+        given.update((k, v) for k, v in (optional or {}).items() if v is not None)
         arguments: Dict[str, Any] = {}
-        for name, value in params.items():
-            if value is None:
-                continue
+        for name, value in given.items():
             try:
                 arguments[name] = plain(value, name)
             except ValueError as e:
