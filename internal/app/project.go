@@ -87,7 +87,7 @@ func (a *App) projectConfig(ctx context.Context, p where, store *trust.Store, pa
 		{Name: "file", Bytes: raw},
 		{Name: "value", Bytes: spec.AppendCanonical(nil, l.Profile)},
 	})
-	it.Content, it.Raises = lines(raw), profile.Raises(l.Profile)
+	it.Content, it.Raises = lines(raw), raises(l.Profile)
 	it.raw = raw
 	it.layer.Name, it.layer.Project, it.layer.File = "project", true, p.rel(path)
 	it.layer.Trusted = it.Status == string(trust.Trusted)
@@ -174,4 +174,14 @@ func standing(p where, store *trust.Store, kind, name, file string, line int, pa
 	hash := trust.Hash(kind, name, parts)
 	return TrustItem{Kind: kind, Name: name, File: p.rel(file), Source: fmt.Sprintf("%s:%d", p.rel(file), max(line, 1)), Hash: hash,
 		Status: string(store.Status(p.common, kind, name, hash))}
+}
+
+// raises names what a yes to a profile gives. Its hooks and servers are items
+// of their own and are not among it.
+func raises(q profile.Profile) []string {
+	fields := slices.DeleteFunc(profile.Raises(q), func(f string) bool { return f == "hooks" || f == "servers" })
+	if len(fields) == 0 {
+		return []string{"nothing by itself; hooks and servers are items of their own"}
+	}
+	return fields
 }

@@ -102,6 +102,13 @@ func TestQuestionText(t *testing.T) {
 	if got, want := questionText(q, style{}), "\nbash wants to run:\n  a\n  {\n    \"timeout\": 5\n  }\n\n"; got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
+	q.Decision = event.Decision{Tool: "exit_plan_mode", Input: json.RawMessage(`{"plan":"# Plan\n\n1. One\u001b[2J"}`)}
+	if got, want := questionText(q, style{}), "\nexit_plan_mode hands in a plan:\n  # Plan\n  \n  1. One\\u001b[2J\n\n"; got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if got, want := callText(q.Decision.Tool, q.Decision.Input), "exit_plan_mode # Plan"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	q.Decision = event.Decision{Tool: "write", Input: json.RawMessage(`{"path":"x","content":"` + strings.Repeat("y", 9000) + `"}`)}
 	if got := questionText(q, style{}); !strings.Contains(got, "bytes not shown") || len(got) > maxShown+200 {
 		t.Errorf("got %d bytes", len(got))

@@ -44,6 +44,9 @@ func wants(d event.Decision) string {
 		}
 		return "wants to change " + escape(about)
 	}
+	if d.Tool == "exit_plan_mode" {
+		return "hands in a plan"
+	}
 	return "wants to run"
 }
 

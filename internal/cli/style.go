@@ -86,13 +86,16 @@ func mainArgument(input json.RawMessage) string {
 	if json.Unmarshal(input, &args) != nil {
 		return ""
 	}
-	for _, key := range []string{"command", "pattern", "path", "url", "query", "description", "name", "question", "id"} {
+	for _, key := range []string{"command", "pattern", "path", "url", "query", "description", "name", "question", "plan", "id"} {
 		text, ok := args[key].(string)
 		if !ok {
 			continue
 		}
 		if in, ok := args["path"].(string); ok && key == "pattern" {
 			text += " in " + in
+		}
+		if key == "plan" {
+			text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 		}
 		return text
 	}
@@ -138,8 +141,8 @@ func mainOf(d event.Decision) string {
 		return string(d.Input)
 	}
 	line, rest := "", d.Input
-	if d.Tool == "bash" && json.Unmarshal(args["command"], &line) == nil {
-		delete(args, "command")
+	if field := textField(d.Tool); field != "" && json.Unmarshal(args[field], &line) == nil {
+		delete(args, field)
 		if len(args) == 0 {
 			return line
 		}
@@ -151,4 +154,16 @@ func mainOf(d event.Decision) string {
 		return string(d.Input)
 	}
 	return line + b.String()
+}
+
+// textField names the field of a tool's input that is text of several lines,
+// which a person reads as it is: what JSON makes of line ends is for programs.
+func textField(tool string) string {
+	switch tool {
+	case "bash":
+		return "command"
+	case "exit_plan_mode":
+		return "plan"
+	}
+	return ""
 }
