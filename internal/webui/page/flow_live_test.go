@@ -87,8 +87,13 @@ func living(t *testing.T, browser context.Context) {
 	p.wantStored("planner", "", "description", `"Another process wrote again."`)
 	p.wantStored("planner", "", "model", `"staged"`)
 
+	// A change elsewhere leaves the focus and the place in the list alone.
+	eval[any](tb, `(() => { const a = document.querySelector('.rows a[data-id=researcher]'); a.focus(); document.querySelector('#list').style.height = '120px'; document.querySelector('#list').style.flex = 'none'; document.querySelector('#list').scrollTop = 77 })()`)
 	p.register("", strings.Replace(translator, "translator", "zzz-last", 1))
 	tb.waitText("#count", "8 personas")
+	if got := eval[string](tb, `document.activeElement.dataset.id + ' ' + document.querySelector('#list').scrollTop`); got != "researcher 77" {
+		t.Errorf("after a change elsewhere focus and scroll are %s, want researcher 77", got)
+	}
 	tb.allow("404")
 	tb.fill(`[data-field=model] input`, "orphan")
 	if err := p.reg.Delete("planner"); err != nil {

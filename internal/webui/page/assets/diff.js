@@ -25,18 +25,17 @@ const same = (line) => ({ left: line, right: line });
 
 /** The moves from x to y: '=' keeps, '-' takes, '+' adds. */
 function script(x, y) {
-  const n = x.length;
-  const m = y.length;
-  const most = Math.min(n + m, FARTHEST);
-  const v = new Map([[1, 0]]);
+  const most = Math.min(x.length + y.length, FARTHEST);
+  const mid = most + 1;
+  const v = new Int32Array(2 * mid + 1); // v[mid + k]: how far into x the diagonal k was followed
   const trace = [];
   for (let d = 0; d <= most; d++) {
-    trace.push(new Map(v));
+    trace.push(v.slice(mid - d - 1, mid + d + 2));
     for (let k = -d; k <= d; k += 2) {
-      let i = k === -d || (k !== d && v.get(k - 1) < v.get(k + 1)) ? v.get(k + 1) : v.get(k - 1) + 1;
-      while (i < n && i - k < m && x[i] === y[i - k]) i++;
-      v.set(k, i);
-      if (i >= n && i - k >= m) return walkBack(trace, x, y);
+      let i = k === -d || (k !== d && v[mid + k - 1] < v[mid + k + 1]) ? v[mid + k + 1] : v[mid + k - 1] + 1;
+      while (i < x.length && i - k < y.length && x[i] === y[i - k]) i++;
+      v[mid + k] = i;
+      if (i >= x.length && i - k >= y.length) return walkBack(trace, x, y);
     }
   }
   return [...x.map((line) => ['-', line]), ...y.map((line) => ['+', line])];
@@ -47,12 +46,11 @@ function walkBack(trace, x, y) {
   let i = x.length;
   let j = y.length;
   for (let d = trace.length - 1; d >= 0; d--) {
-    const v = trace[d];
+    const v = (k) => trace[d][d + 1 + k];
     const k = i - j;
-    const down = k === -d || (k !== d && v.get(k - 1) < v.get(k + 1));
-    const wasK = down ? k + 1 : k - 1;
-    const wasI = d === 0 ? 0 : v.get(wasK);
-    const wasJ = d === 0 ? 0 : wasI - wasK;
+    const down = k === -d || (k !== d && v(k - 1) < v(k + 1));
+    const wasI = d === 0 ? 0 : v(down ? k + 1 : k - 1);
+    const wasJ = d === 0 ? 0 : wasI - (down ? k + 1 : k - 1);
     while (i > wasI && j > wasJ) { moves.push(['=', x[--i]]); j--; }
     if (d > 0) moves.push(down ? ['+', y[--j]] : ['-', x[--i]]);
   }

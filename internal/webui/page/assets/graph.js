@@ -10,7 +10,7 @@ import { backLink } from './variants.js';
 
 const MOST = 250; // nodes; a drawing of more helps nobody
 const ANY = '*'; // the node that stands for every persona
-const WIDEST = 20; // characters of an id that fit into a node
+const FONT = '500 13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'; // as views.css has it
 const ZOOM = [0.5, 0.67, 0.8, 1, 1.25, 1.5];
 const SMALLEST = 0.62; // of full size: what fitting the window may make of 13 px and still be read
 
@@ -126,13 +126,25 @@ function node(n, { x, y }, g, chosen) {
     : [n.id, n.exists === false ? 'not registered' : '', callees.length ? `may call ${callees.join(', ')}` : 'may call nobody', callers.length ? `may be called by ${callers.join(', ')}` : ''].filter(Boolean).join(', ');
   const kind = n.id === ANY ? 'any' : n.exists === false ? 'dangling' : '';
   const text = n.id === ANY ? 'any persona' : n.id;
-  const label = [...text].length > WIDEST ? `${[...text].slice(0, WIDEST - 1).join('')}\u2026` : text;
+  const label = shortened(text, NODE.width - (kind === 'dangling' ? 82 : 28));
   const link = n.id !== ANY && n.exists !== false;
   return s(link ? 'a' : 'g', { class: `node ${kind} ${chosen ? 'chosen' : ''}`.trim(), href: link ? personaHref(n.id) : null, role: link ? null : 'img', tabindex: -1, 'aria-label': says, data: { id: n.id }, transform: `translate(${x} ${y - NODE.height / 2})` },
     s('title', { text: says }),
     s('rect', { width: NODE.width, height: NODE.height, rx: n.id === ANY ? NODE.height / 2 : 8 }),
     s('text', { x: 14, y: NODE.height / 2, text: label }),
     kind === 'dangling' && s('text', { class: 'node-note', x: NODE.width - 12, y: NODE.height / 2, text: 'missing' }));
+}
+
+const pen = document.createElement('canvas').getContext('2d');
+
+/** A text cut with an ellipsis so that it is at most so wide. */
+function shortened(text, width) {
+  pen.font = FONT;
+  const fits = (t) => pen.measureText(t).width <= width;
+  if (fits(text)) return text;
+  let chars = [...text];
+  while (chars.length > 1 && !fits(`${chars.join('')}\u2026`)) chars = chars.slice(0, -1);
+  return `${chars.join('')}\u2026`;
 }
 
 /** Arrow keys along the graph; what belongs to the node in focus stands out. */
@@ -187,7 +199,7 @@ const legend = (g) => h('ul', { class: 'legend', 'aria-label': 'Legend' },
 function table(g) {
   const names = (list) => (list.length ? list.map((id) => (id === ANY ? 'any persona' : id)).join(', ') : '\u2013');
   return h('details', { class: 'fold as-table' }, h('summary', { text: 'As a table' }),
-    h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ...['Persona', 'May call', 'May be called by'].map((t) => h('th', { scope: 'col', text: t })))),
+    h('div', { class: 'scroll' }, h('table', { 'aria-label': 'Who may call whom' }, h('thead', {}, h('tr', {}, ...['Persona', 'May call', 'May be called by'].map((t) => h('th', { scope: 'col', text: t })))),
       h('tbody', {}, ...g.nodes.filter((n) => n.id !== ANY).map((n) => h('tr', {},
         h('th', { scope: 'row' }, n.exists === false ? h('span', { class: 'dangling-text', text: `${n.id} (missing)` }) : h('a', { href: personaHref(n.id), text: n.id })),
         h('td', { text: names(g.edges.filter((e) => e.from === n.id).map((e) => e.to)) }),

@@ -65,13 +65,18 @@ export function makeList() {
     drawn = next;
   }
 
+  /** Put one thing into the box; what is there already stays, with its focus and how far it is scrolled. */
+  function hold(el) {
+    if (el.parentNode !== box || box.children.length !== 1) replace(box, el);
+  }
+
   function search({ keep = false } = {}) {
     shown = find(field.value);
     const index = shown.findIndex((p) => p.id === open);
     at = keep ? Math.min(at, Math.max(0, shown.length - 1)) : Math.max(0, index);
     room.style.height = `${shown.length * ROW}px`;
     if (!keep) box.scrollTop = 0;
-    if (all.length) replace(box, shown.length ? room : h('p', { class: 'blank', text: 'Nothing matches.' }));
+    if (all.length) hold(shown.length ? room : h('p', { class: 'blank', text: 'Nothing matches.' }));
     count.textContent = field.value.trim()
       ? `${shown.length.toLocaleString('en')} of ${all.length.toLocaleString('en')}`
       : `${all.length.toLocaleString('en')} persona${all.length === 1 ? '' : 's'}`;
