@@ -98,11 +98,6 @@ func (w *Wall) surroundings(env []string) []string {
 func (w *Wall) mounts() (mounts, func() []string, error) {
 	m := mounts{}
 	done := func() []string { return nil }
-	if w.secrets == nil {
-		w.secrets = newFinder(w.o.Denied, func(dir string) bool {
-			return dir == w.o.Temp || slices.Contains(w.o.Guarded, dir)
-		})
-	}
 	var tops []string
 	for _, r := range w.o.Roots {
 		if r == w.o.Temp {
@@ -116,7 +111,7 @@ func (w *Wall) mounts() (mounts, func() []string, error) {
 			m.put(r, write, "")
 		}
 	}
-	secret, nested := w.secrets.find(tops)
+	secret, nested := w.finder().find(tops)
 	if !w.o.ReadOnly {
 		var err error
 		if done, err = w.hold(m, nested); err != nil {
@@ -140,7 +135,7 @@ func (w *Wall) mounts() (mounts, func() []string, error) {
 
 // hold puts in what commands must not change inside the roots.
 func (w *Wall) hold(m mounts, nested []string) (done func() []string, err error) {
-	places, writable := w.protected()
+	places, writable := w.guards()
 	for _, dir := range writable {
 		m.put(dir, write, "")
 	}

@@ -36,6 +36,7 @@ type listing struct {
 	subs    []string
 	secret  []string
 	guarded []string
+	git     string // the directory's .git, "" for none
 }
 
 func newFinder(denied func(abs, real string) bool, skip func(dir string) bool) *finder {
@@ -91,6 +92,9 @@ func (f *finder) list(dir string) *listing {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
+		if strings.EqualFold(e.Name(), ".git") {
+			l.git = path
+		}
 		switch {
 		case isGuarded(e.Name()):
 			l.guarded = append(l.guarded, path)

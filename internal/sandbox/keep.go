@@ -30,7 +30,7 @@ type kept struct {
 // put back when it has ended. What it had made of them is set aside in State,
 // not thrown away: it may be the work of somebody else. done names the places.
 func (w *Wall) keep() (done func() (changed []string)) {
-	places, writable := w.protected()
+	places, writable := w.guards()
 	var tops []string
 	for _, p := range places {
 		if holder(w.o.Roots, p.path) == "" && holder(writable, p.path) == "" {

@@ -60,6 +60,8 @@ type Wall struct {
 
 	mu      sync.Mutex
 	secrets *finder
+	looked  bool    // for repos
+	repos   []place // of the repositories below the tops, see nested
 	holds   *placeholders
 	proxy   *proxy
 	closed  bool

@@ -24,7 +24,7 @@ func (w *Wall) seatbelt() string {
 		}
 	}
 	if !w.o.ReadOnly {
-		places, writable := w.protected()
+		places, writable := w.guards()
 		for _, d := range writable {
 			line("(allow file-write* (subpath " + quote(d) + "))")
 		}
@@ -41,10 +41,7 @@ func (w *Wall) seatbelt() string {
 			line("(deny file-write* (" + kind + quote(p.path) + "))")
 		}
 	}
-	if w.secrets == nil {
-		w.secrets = newFinder(w.o.Denied, func(string) bool { return false })
-	}
-	secret, _ := w.secrets.find(w.o.Roots)
+	secret, _ := w.finder().find(w.o.Roots)
 	for _, p := range append(atHome(w.o.Home, w.o.Denied), secret...) {
 		line("(deny file-read* file-write* (subpath " + quote(p) + "))")
 	}
