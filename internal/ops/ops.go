@@ -123,7 +123,7 @@ func (s *Service) Do(ctx context.Context, name string, p *spec.Object) (any, err
 			return nil, diag.As(err)
 		}
 	}
-	v, err := o.run(ctx, s, checked)
+	v, err := o.run(ctx, &Service{Registry: s.Registry.Until(ctx)}, checked)
 	if err != nil {
 		return nil, diag.As(err)
 	}

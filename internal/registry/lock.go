@@ -20,7 +20,7 @@ func (r *Registry) lock() (unlock func(), err error) {
 	deadline := time.Now().Add(r.wait)
 	for {
 		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|openFlags), flock.SetPermissions(0o600))
-		if err := acquire(f.TryLock, deadline); err != nil {
+		if err := r.acquire(f.TryLock, deadline); err != nil {
 			f.Close()
 			return nil, fmt.Errorf("lock: %w", err)
 		}
@@ -38,7 +38,7 @@ func (r *Registry) lock() (unlock func(), err error) {
 func (r *Registry) rlock() (unlock func(), ok bool) {
 	path := filepath.Join(r.root, lockName)
 	f := flock.New(path, flock.SetFlag(os.O_RDONLY|openFlags))
-	if err := acquire(f.TryRLock, time.Now().Add(r.wait)); err != nil || !current(f, path) {
+	if err := r.acquire(f.TryRLock, time.Now().Add(r.wait)); err != nil || !current(f, path) {
 		f.Close()
 		return nil, false
 	}
@@ -46,9 +46,12 @@ func (r *Registry) rlock() (unlock func(), ok bool) {
 }
 
 // acquire tries until the deadline, at first often.
-func acquire(try func() (bool, error), deadline time.Time) error {
+func (r *Registry) acquire(try func() (bool, error), deadline time.Time) error {
 	const slowest = 10 * time.Millisecond
 	for pause := 200 * time.Microsecond; ; pause = min(2*pause, slowest) {
+		if err := r.gone(); err != nil {
+			return err
+		}
 		ok, err := try()
 		switch {
 		case err != nil:

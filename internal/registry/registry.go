@@ -24,6 +24,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -59,6 +60,7 @@ const lockWait = 2 * time.Minute
 type Registry struct {
 	root string
 	wait time.Duration
+	ctx  context.Context // nil, or what a wait for the lock ends with
 	// expected, unless nil, is the digest that a write's spec must still have.
 	expected *string
 	// fault, where a test sets it, is asked before each step on the disk; its
@@ -73,6 +75,25 @@ type Registry struct {
 // and nothing is created before the first write.
 func Open(root string) *Registry {
 	return &Registry{root: filepath.Clean(root), wait: lockWait, exchange: exchange}
+}
+
+// Until gives a registry whose writes do not begin once ctx has ended, be it
+// while they wait for the lock: then the error is INTERRUPTED. A write that
+// has begun is finished.
+func (r *Registry) Until(ctx context.Context) *Registry {
+	other := *r
+	other.ctx = ctx
+	return &other
+}
+
+// gone is INTERRUPTED once nobody waits any more.
+func (r *Registry) gone() error {
+	if r.ctx == nil || r.ctx.Err() == nil {
+		return nil
+	}
+	e := diag.New(diag.Interrupted, "cancelled before anything was written")
+	e.Cause = r.ctx.Err()
+	return e
 }
 
 // Root is the directory that Open was given.
