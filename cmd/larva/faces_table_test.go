@@ -124,7 +124,8 @@ var validateRows = []faceRow{
 		want: `{"data":{"valid":true,"errors":[],"warnings":0}}`},
 	{name: "validate: in a run", op: "validate", params: `{"spec":` + kelp + `}`, place: nested,
 		want: `{"data":{"valid":true,"errors":[],"warnings":0}}`},
-	{name: "validate: what is no object", op: "validate", params: `{"spec":["kelp"]}`, not: except(onCLI, noObject, onREST, noObject), want: "?"},
+	{name: "validate: what is no object", op: "validate", params: `{"spec":["kelp"]}`, not: except(onCLI, noObject, onREST, noObject),
+		want: `{"data":{"valid":false,"warnings":0,"errors":[{"code":"INVALID_FIELD_TYPE","details":{"field":"","value":["kelp"]}}]}}`},
 	{name: "validate: no spec", op: "validate", params: `{}`, not: except(onCLI, grammar, onREST, "the body is the spec", onPython, argument),
 		want: refused(`"operation":"validate","field":"spec","reason":"the parameter spec is missing"`)},
 }
