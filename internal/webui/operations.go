@@ -65,10 +65,10 @@ func export(_ *server, c *call) (any, error) { return c.do("export", c.body) }
 
 func updateBatch(_ *server, c *call) (any, error) { return c.do("update_batch", c.body) }
 
-// assemble was an operation once; who still asks for it is told so.
-func assemble(_ *server, c *call) (any, error) {
-	return nil, failure{http.StatusNotFound,
-		diag.New(diag.InvalidInput, "personas are no longer assembled from components").With("path", c.r.URL.Path)}
+// serveAssemble tells who still asks for what was an operation once; the body
+// is not read.
+func serveAssemble(_ *server, w http.ResponseWriter, r *http.Request) {
+	writeError(w, http.StatusNotFound, diag.New(diag.InvalidInput, "personas are no longer assembled from components").With("path", r.URL.Path))
 }
 
 // variants lists all personas with their variants. One that goes while the

@@ -15,7 +15,6 @@ type route struct {
 	// run gives what stands under data. serve, where it is set, answers itself.
 	run   func(*server, *call) (any, error)
 	serve func(*server, http.ResponseWriter, *http.Request)
-	about string // for the reference page
 }
 
 // body says what a route reads.
