@@ -100,6 +100,9 @@ func (a *App) wallOptions(s *stand) (sandbox.Options, error) {
 		Domains: box.AllowedDomains, Pass: box.EnvPassthrough, Keys: s.keyNames(), Environ: a.environ,
 		State: filepath.Join(real(data), "sandbox"),
 	}
+	if s.policy.HasWriteRules() {
+		o.Fixed = s.policy.WriteRuled
+	}
 	if s.persona != nil {
 		o.ReadOnly = s.persona.Capabilities["shell"] == capability.ReadOnly.String()
 	}

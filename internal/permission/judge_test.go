@@ -331,6 +331,27 @@ func TestSuggestedRulesAllow(t *testing.T) {
 	}
 }
 
+func TestWriteRuled(t *testing.T) {
+	b := newBench(t)
+	b.rules(nil, nil, rule("edit(dev/**)", "write(*.lock)", "read(secrets/**)", "bash(rm *)", "multi_edit"))
+	if !b.p.HasWriteRules() {
+		t.Error("got no write rules, want some")
+	}
+	for name, want := range map[string]bool{"dev/a": true, "dev/b/c": true, "src/x.lock": true, "src/x": false, "secrets/key": false} {
+		abs := b.rs.Project + "/" + name
+		if got := b.p.WriteRuled(abs, abs); got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	if !b.p.WriteRuled(b.rs.Project+"/link/a", b.rs.Project+"/dev/a") {
+		t.Error("a link into dev: got false, want true")
+	}
+	b.rules(nil, nil, rule("edit", "read(x)"))
+	if b.p.HasWriteRules() {
+		t.Error("a rule on the tool alone: got write rules, want none")
+	}
+}
+
 func TestReadDenied(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

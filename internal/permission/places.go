@@ -3,6 +3,7 @@ package permission
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -197,4 +198,25 @@ func (p *Policy) ReadRuled(abs, real string) bool {
 		}
 	}
 	return false
+}
+
+// WriteRuled says whether deny rules with a path keep a file from being
+// written. It is for walls around commands, whose words do not always tell
+// what they write; a rule on the tool alone (edit) says nothing of files.
+func (p *Policy) WriteRuled(abs, real string) bool {
+	if p.Rules == nil {
+		return false
+	}
+	pt := tool.Path{Given: abs, Abs: abs, Real: real}
+	for _, r := range p.Rules.deny.all {
+		if r.kind == files && writes(r.tool) && r.covers(pt, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasWriteRules says whether WriteRuled may ever say yes.
+func (p *Policy) HasWriteRules() bool {
+	return p.Rules != nil && slices.ContainsFunc(p.Rules.deny.all, func(r *rule) bool { return r.kind == files && writes(r.tool) })
 }

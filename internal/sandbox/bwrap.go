@@ -111,17 +111,23 @@ func (w *Wall) mounts() (mounts, func() []string, error) {
 			m.put(r, write, "")
 		}
 	}
-	secret, nested := w.finder().find(tops)
+	all := w.finder().find(tops)
 	if !w.o.ReadOnly {
 		var err error
-		if done, err = w.hold(m, nested); err != nil {
+		if done, err = w.hold(m, all.guarded); err != nil {
 			return nil, nil, err
+		}
+		for _, p := range all.fixed {
+			if holder(w.o.Roots, p) != "" {
+				m.put(p, read, "")
+				m.pins(w.o.Roots, p)
+			}
 		}
 		if w.o.Cache != "" {
 			m.put(w.o.Cache, write, "")
 		}
 	}
-	for _, p := range append(secret, atHome(w.o.Home, w.o.Denied)...) {
+	for _, p := range append(all.secret, atHome(w.o.Home, w.o.Denied)...) {
 		m.put(p, shut, "")
 		if !w.o.ReadOnly {
 			m.pins(w.o.Roots, p)

@@ -23,10 +23,11 @@ const (
 // a key in them is a test's, or public.
 var unsearched = [...]string{"node_modules", ".git", "site-packages", "vendor", ".venv", "__pycache__", "target"}
 
-// finder knows the secret files and the guarded names below the roots. Only
-// directories that have changed are read again.
+// finder knows the secret and the fixed files and the guarded names below the
+// roots. Only directories that have changed are read again.
 type finder struct {
-	denied func(abs, real string) bool
+	denied func(abs, real string) bool // nil: nothing is
+	fixed  func(abs, real string) bool // nil: nothing is
 	skip   func(dir string) bool
 	dirs   map[string]*listing
 }
@@ -35,17 +36,29 @@ type listing struct {
 	changed time.Time
 	subs    []string
 	secret  []string
+	fixed   []string
 	guarded []string
 	git     string // the directory's .git, "" for none
 }
 
-func newFinder(denied func(abs, real string) bool, skip func(dir string) bool) *finder {
-	return &finder{denied: denied, skip: skip, dirs: map[string]*listing{}}
+func newFinder(denied, fixed func(abs, real string) bool, skip func(dir string) bool) *finder {
+	return &finder{denied: denied, fixed: fixed, skip: skip, dirs: map[string]*listing{}}
 }
 
-// find gives the files that must stay unseen, links resolved, and the guarded
-// names below the roots' tops, each sorted.
-func (f *finder) find(roots []string) (secret, guarded []string) {
+// found is what lies below the roots' tops, each list sorted.
+type found struct {
+	secret  []string // files that must stay unseen, links resolved
+	fixed   []string // files and directories that must stay as they are, links resolved
+	guarded []string // names
+}
+
+func (f *finder) find(roots []string) found {
+	var all found
+	for _, dir := range roots {
+		if f.holds(dir) {
+			all.fixed = append(all.fixed, dir)
+		}
+	}
 	seen := map[string]*listing{}
 	todo := slices.Clone(roots)
 	for len(todo) > 0 && len(seen) < maxDirs {
@@ -59,14 +72,18 @@ func (f *finder) find(roots []string) (secret, guarded []string) {
 			continue
 		}
 		seen[dir] = l
-		secret = append(secret, l.secret...)
-		guarded = append(guarded, l.guarded...)
+		all.secret = append(all.secret, l.secret...)
+		all.fixed = append(all.fixed, l.fixed...)
+		all.guarded = append(all.guarded, l.guarded...)
 		todo = append(todo, l.subs...)
 	}
 	f.dirs = seen
-	slices.Sort(secret)
-	slices.Sort(guarded)
-	return clip(slices.Compact(secret)), clip(slices.Compact(guarded))
+	return found{tidy(all.secret), tidy(all.fixed), tidy(all.guarded)}
+}
+
+func tidy(list []string) []string {
+	slices.Sort(list)
+	return clip(slices.Compact(list))
 }
 
 func clip(list []string) []string { return list[:min(len(list), maxFound)] }
@@ -90,10 +107,14 @@ func (f *finder) list(dir string) *listing {
 	if time.Since(fi.ModTime()) < 2*time.Second {
 		l.changed = time.Time{}
 	}
+	whole := f.holds(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if strings.EqualFold(e.Name(), ".git") {
 			l.git = path
+		}
+		if !whole {
+			l.fixed = append(l.fixed, f.held(path, e)...)
 		}
 		switch {
 		case isGuarded(e.Name()):
@@ -103,7 +124,7 @@ func (f *finder) list(dir string) *listing {
 				l.subs = append(l.subs, path)
 			}
 		case f.denied != nil:
-			if real, ok := f.hidden(path, e); ok {
+			if real, ok := behind(path, e, f.denied); ok {
 				l.secret = append(l.secret, real)
 			}
 		}
@@ -120,8 +141,32 @@ func isGuarded(name string) bool {
 	return false
 }
 
-// hidden says that a file must stay unseen, and which one it is behind links.
-func (f *finder) hidden(path string, e fs.DirEntry) (real string, ok bool) {
+// holds says that a directory must stay as it is with all that it holds, by
+// way of a name that no rule was written for.
+func (f *finder) holds(dir string) bool {
+	name := filepath.Join(dir, "\x01any")
+	return f.fixed != nil && f.fixed(name, name)
+}
+
+// held gives what must stay of one entry of a directory that may change.
+func (f *finder) held(path string, e fs.DirEntry) []string {
+	if f.fixed == nil {
+		return nil
+	}
+	if e.IsDir() {
+		if f.holds(path) {
+			return []string{path}
+		}
+		return nil
+	}
+	if real, ok := behind(path, e, f.fixed); ok {
+		return []string{real}
+	}
+	return nil
+}
+
+// behind says that rule holds for a file, and which one it is behind links.
+func behind(path string, e fs.DirEntry, rule func(abs, real string) bool) (real string, ok bool) {
 	real = path
 	if e.Type()&fs.ModeSymlink != 0 {
 		r, err := filepath.EvalSymlinks(path)
@@ -130,7 +175,7 @@ func (f *finder) hidden(path string, e fs.DirEntry) (real string, ok bool) {
 		}
 		real = r
 	}
-	return real, f.denied(path, real)
+	return real, rule(path, real)
 }
 
 // secretsAtHome are where keys lie in a home directory; directories are hidden

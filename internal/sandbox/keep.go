@@ -41,6 +41,9 @@ func (w *Wall) keep() (done func() (changed []string)) {
 		}
 		tops = append(tops, p.path)
 	}
+	if w.o.Fixed != nil {
+		tops = append(tops, w.finder().find(w.tops()).fixed...)
+	}
 	before, whole := remember(tops, writable)
 	return func() (changed []string) {
 		after, _ := remember(tops, writable)

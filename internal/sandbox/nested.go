@@ -41,7 +41,7 @@ func (w *Wall) nested() []place {
 // finder is the wall's own, made when it is first needed.
 func (w *Wall) finder() *finder {
 	if w.secrets == nil {
-		w.secrets = newFinder(w.o.Denied, func(dir string) bool {
+		w.secrets = newFinder(w.o.Denied, w.o.Fixed, func(dir string) bool {
 			return dir == w.o.Temp || slices.Contains(w.o.Guarded, dir)
 		})
 	}

@@ -31,6 +31,10 @@ type Options struct {
 	// Denied says which files must stay unseen; nil: none. Bubblewrap hides
 	// them in Home's top and in the roots, Landlock in Home's top.
 	Denied func(abs, real string) bool
+	// Fixed says which files must stay as they are; nil: none. Bubblewrap and
+	// Seatbelt hold those that exist in the roots, and a directory whole where
+	// it holds for every name in it; Landlock puts them back after a command.
+	Fixed func(abs, real string) bool
 	// ReadOnly mounts everything read-only but Temp.
 	ReadOnly bool
 	// Domains may be reached through a proxy (see Allow); bubblewrap only.

@@ -41,8 +41,11 @@ func (w *Wall) seatbelt() string {
 			line("(deny file-write* (" + kind + quote(p.path) + "))")
 		}
 	}
-	secret, _ := w.finder().find(w.o.Roots)
-	for _, p := range append(atHome(w.o.Home, w.o.Denied), secret...) {
+	all := w.finder().find(w.o.Roots)
+	for _, p := range all.fixed {
+		line("(deny file-write* (subpath " + quote(p) + "))")
+	}
+	for _, p := range append(atHome(w.o.Home, w.o.Denied), all.secret...) {
 		line("(deny file-read* file-write* (subpath " + quote(p) + "))")
 	}
 	return b.String()
