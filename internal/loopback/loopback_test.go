@@ -255,3 +255,81 @@ func TestServeStops(t *testing.T) {
 		t.Error("the listener still stands")
 	}
 }
+
+// TestSlowPeer: a peer that sends its header a byte at a time is cut off, and
+// nobody waits for it meanwhile.
+func TestSlowPeer(t *testing.T) {
+	t.Parallel()
+	l, err := Listen(t.Context(), "127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) }()
+	defer func() { cancel(); <-served }()
+	start := time.Now()
+	slow := make([]net.Conn, 50)
+	for i := range slow {
+		if slow[i], err = net.Dial("tcp", l.Addr().String()); err != nil {
+			t.Fatal(err)
+		}
+		defer slow[i].Close()
+		fmt.Fprint(slow[i], "POST / HTTP/1.1\r\nHost: ")
+	}
+	resp, err := http.Get("http://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if took := time.Since(start); took > headerTime {
+		t.Errorf("an honest request took %s, want less than a slow one's limit", took)
+	}
+	go func() { // one of them keeps sending
+		for ctx.Err() == nil {
+			if _, err := slow[0].Write([]byte("x")); err != nil {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	for _, c := range slow {
+		_ = c.SetReadDeadline(start.Add(headerTime + 10*time.Second))
+		if _, err := io.ReadAll(c); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Fatalf("got %v, want the connection's end", err)
+		}
+	}
+}
+
+// TestBigHeader: a header beyond the limit is refused.
+func TestBigHeader(t *testing.T) {
+	t.Parallel()
+	l, err := Listen(t.Context(), "127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) }()
+	defer func() { cancel(); <-served }()
+	for _, path := range []string{"/" + strings.Repeat("a", 1<<20), "/"} {
+		req, err := http.NewRequest("GET", "http://"+l.Addr().String()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path == "/" {
+			req.Header.Set("X-Long", strings.Repeat("a", 1<<20))
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			continue // cut off while it still sends: refused as well
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("got %d, want 431", resp.StatusCode)
+		}
+	}
+}
