@@ -17,13 +17,18 @@ import (
 // stops the server early.
 func listen(t *testing.T, o Options) (url string, stop func()) {
 	t.Helper()
+	return listenWith(t, New(o))
+}
+
+func listenWith(t *testing.T, s *Server) (url string, stop func()) {
+	t.Helper()
 	l, err := loopback.Listen(t.Context(), "127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- New(o).ServeHTTP(ctx, l, "tok", false) }()
+	go func() { done <- s.ServeHTTP(ctx, l, "tok", false) }()
 	stopped := false
 	stop = func() {
 		if stopped {
