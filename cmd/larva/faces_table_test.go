@@ -249,6 +249,8 @@ var updateRows = []faceRow{
 		want: `{"data":` + with(kelp, `{"capabilities":{"filesystem":"read_only","shell":"none","git":"none"},"can_spawn":false}`) + `}`},
 	{name: "update: dotted keys", op: "update", params: `{"id":"kelp","patches":{"model_params.temperature":1,"model_params.deep.er":[1,1.0]}}`,
 		want: `{"data":` + with(kelp, `{"model_params":{"n":1,"temperature":1,"deep":{"er":[1,1.0]}}}`) + `}`},
+	{name: "update: a key and parts of it", op: "update", params: `{"id":"kelp","patches":{"model_params":[1],"model_params.a":true,"model_params.b.c":{"d":null}}}`,
+		want: `{"data":` + with(kelp, `{"model_params":{"n":1,"temperature":0.2,"a":true,"b":{"c":{"d":null}}}}`) + `}`},
 	{name: "update: nothing", op: "update", params: `{"id":"kelp","patches":{}}`, want: `{"data":` + kelp + `}`},
 	{name: "update: mends what is invalid", op: "update", params: `{"id":"kelp","patches":{"prompt":"Better."}}`, state: two.and(put("kelp/variants/default.json", `{"prompt":" ","model":"m"}`)),
 		want: `{"data":` + with(kelpContract, `{"prompt":"Better.","model":"m"}`) + `}`},

@@ -50,26 +50,13 @@ func typed(key, text string) (any, error) {
 	return v, err
 }
 
-// nested turns dotted keys into objects: a.b=1 becomes {"a":{"b":1}}. A later
-// key replaces what stands in its way.
+// nested turns dotted keys into objects: a.b=1 becomes {"a":{"b":1}}. A key
+// with nothing between two dots is a slip of the hand.
 func nested(flag string, flat *spec.Object) (*spec.Object, error) {
-	out := &spec.Object{}
 	for _, m := range flat.Members {
-		parts := strings.Split(m.Key, ".")
-		if slices.Contains(parts, "") {
+		if slices.Contains(strings.Split(m.Key, "."), "") {
 			return nil, diag.Usage("%s %s: an empty part between dots", flag, m.Key).With("value", m.Key)
 		}
-		at := out
-		for _, p := range parts[:len(parts)-1] {
-			v, _ := at.Get(p)
-			next, ok := v.(*spec.Object)
-			if !ok {
-				next = &spec.Object{}
-				at.Set(p, next)
-			}
-			at = next
-		}
-		at.Set(parts[len(parts)-1], m.Value)
 	}
-	return out, nil
+	return spec.Nest(flat), nil
 }

@@ -254,7 +254,7 @@ func (x *examination) oneVariant(contract *spec.Object, name string) {
 	}
 	for _, issue := range spec.Check(join(contract, o)) {
 		f := Finding{x.id, diag.PersonaInvalid, x.variant(x.id, name), issue.Code + ": " + issue.Message}
-		if root := segments(fieldOf(issue))[0]; slices.Contains(spec.ContractFields, root) {
+		if root := spec.Segments(fieldOf(issue))[0]; slices.Contains(spec.ContractFields, root) {
 			f.Path = x.contract(x.id)
 		}
 		if !slices.Contains(x.issues, f) { // a contract's fault shows with every variant

@@ -19,22 +19,12 @@ var patchableContract = []string{"description", "capabilities", "can_spawn"}
 // Fields whose patches merge key by key; any other field is replaced.
 var mergedFields = []string{"capabilities", "model_params"}
 
-// segments parts a dotted key; empty parts do not count, so that ".id" has
-// the root id and not an empty one.
-func segments(key string) []string {
-	parts := strings.FieldsFunc(key, func(r rune) bool { return r == '.' })
-	if len(parts) == 0 {
-		return []string{""}
-	}
-	return parts
-}
-
 // checkScope refuses patches that reach into both halves of a persona, or
 // from a named variant into the contract that all variants share.
 func checkScope(patches *spec.Object, variant string) error {
 	var contract, implementation []string
 	for _, m := range patches.Members {
-		root := segments(m.Key)[0]
+		root := spec.Segments(m.Key)[0]
 		switch {
 		case slices.Contains(patchableContract, root):
 			contract = append(contract, root)
@@ -62,45 +52,22 @@ func unique(words []string) []string {
 // checkPatches refuses protected fields.
 func checkPatches(patches *spec.Object) error {
 	for _, m := range patches.Members {
-		if root := segments(m.Key)[0]; slices.Contains(protectedRoots, root) {
+		if root := spec.Segments(m.Key)[0]; slices.Contains(protectedRoots, root) {
 			return diag.New(diag.ForbiddenPatchField, "%s cannot be changed by an update", root).With("field", root).With("key", m.Key)
 		}
 	}
 	return nil
 }
 
-// patch applies patches to a flat spec, in their order.
+// patch applies patches to a flat spec.
 func patch(o, patches *spec.Object) *spec.Object {
 	o = o.Clone()
-	for _, m := range patches.Members {
-		parts := segments(m.Key)
+	for _, m := range spec.Nest(patches).Members {
 		value := m.Value
-		for i := len(parts) - 1; i > 0; i-- {
-			value = &spec.Object{Members: []spec.Member{{Key: parts[i], Value: value}}}
+		if old, ok := o.Get(m.Key); ok && slices.Contains(mergedFields, m.Key) {
+			value = spec.Merge(old, value)
 		}
-		root := parts[0]
-		if old, ok := o.Get(root); ok && slices.Contains(mergedFields, root) {
-			value = merge(old, value)
-		}
-		o.Set(root, value)
-	}
-	return o
-}
-
-// merge lays value over old: objects key by key, anything else as a whole.
-func merge(old, value any) any {
-	a, ok := old.(*spec.Object)
-	b, okB := value.(*spec.Object)
-	if !ok || !okB || a == nil || b == nil {
-		return value
-	}
-	o := a.Clone()
-	for _, m := range b.Members {
-		if was, ok := o.Get(m.Key); ok {
-			o.Set(m.Key, merge(was, m.Value))
-		} else {
-			o.Members = append(o.Members, m)
-		}
+		o.Set(m.Key, value)
 	}
 	return o
 }
