@@ -14,6 +14,7 @@ need node nodejs
 need npm npm
 need python3 python3
 need column bsdextrautils
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || need google-chrome chromium # for the page of larva serve
 if ((${#missing[@]})); then
 	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
 		echo "setup: please install: ${missing[*]}" >&2

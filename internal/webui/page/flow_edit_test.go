@@ -40,6 +40,8 @@ func editing(t *testing.T, browser context.Context) {
 	tb.waitText(".tag.dangling", "ghost missing")
 	tb.press("Remove test-writer")
 	tb.fill(`[data-field=model] input`, "openai/gpt-6")
+	tb.press("Copy the prompt")
+	tb.waitText(".toasts", "Copied")
 	tb.press("Edit the prompt")
 	tb.fill(`.prompt-edit`, "Read it.\n<b>Twice.</b>")
 	tb.click("#save")

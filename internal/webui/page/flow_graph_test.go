@@ -64,6 +64,9 @@ func narrow(t *testing.T, browser context.Context) {
 		if got := eval[string](tb, `[...document.querySelectorAll('main *, .side *, dialog *')].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > 361 && !e.closest('.canvas, .scroll, .editor, .away, pre')).map(e => e.tagName + '.' + e.className).slice(0, 5).join()`); got != "" {
 			t.Errorf("%s: wider than 360 px: %s", view, got)
 		}
+		if got := eval[string](tb, `[...document.querySelectorAll('.segment label, .button')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent).join()`); got != "" {
+			t.Errorf("%s: words wider than what holds them: %s", view, got)
+		}
 	}
 	seen := func(list, main bool) {
 		t.Helper()

@@ -126,6 +126,12 @@ func naming(t *testing.T, browser context.Context) {
 	tb.open("#/persona/code-reviewer")
 	look := func(view string) {
 		t.Helper()
+		for _, theme := range []string{"light", "dark"} {
+			tb.media("prefers-color-scheme", theme, "prefers-reduced-motion", "reduce")
+			if got := eval[string](tb, pale); got != "" {
+				t.Errorf("%s, %s: text too pale to read: %s", view, theme, got)
+			}
+		}
 		for _, bad := range tb.nameless() {
 			t.Errorf("%s: %s", view, bad)
 		}
@@ -167,6 +173,28 @@ func naming(t *testing.T, browser context.Context) {
 		t.Errorf("the landmarks are %s", got)
 	}
 }
+
+// pale lists texts whose contrast is below 4.5 to 1, or 3 to 1 for large ones.
+// What is disabled does not count.
+const pale = `(() => {
+	const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+	const rgba = c => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255] };
+	const lum = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+	const under = el => { const stack = []; for (let e = el; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); stack.push(c); if (c[3] === 1) break }
+		return stack.reverse().reduce((base, c) => base.map((v, i) => v * (1 - c[3]) + c[i] * c[3]), [255, 255, 255]) };
+	const out = new Set();
+	const root = document.querySelector('dialog[open]') ?? document.body;
+	const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const el = walk.currentNode.parentElement;
+		if (!walk.currentNode.data.trim() || !el.checkVisibility() || el.closest('.away, :disabled, title, svg, [hidden], option, .skip')) continue;
+		const style = getComputedStyle(el);
+		const [fg, bg] = [lum(rgba(style.color).slice(0, 3)), lum(under(el))];
+		const ratio = (Math.max(fg, bg) + 0.05) / (Math.min(fg, bg) + 0.05);
+		if (ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5)) out.add(walk.currentNode.data.trim().slice(0, 20) + ' ' + ratio.toFixed(2));
+	}
+	return [...out].join(', ');
+})()`
 
 // nameless lists the controls of the accessibility tree that have no name,
 // and checks that there are some with one.

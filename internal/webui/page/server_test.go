@@ -2,9 +2,13 @@ package page_test
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,27 +107,41 @@ func (p *place) register(variant, text string) {
 	}
 }
 
-// bulk lays down n personas as the registry stores them. Register would sync
-// each of them to the disk.
-func (p *place) bulk(n int) {
+// crowd puts a server before the place that answers the list with n personas
+// and hands everything else on. To store and watch so many takes longer than
+// all other flows together; what that costs the registry is measured where it
+// is made.
+func (p *place) crowd(n int) {
 	p.t.Helper()
 	models := []string{"anthropic/claude-sonnet-5", "openai/gpt-6", "mistral/large"}
-	one := func(i int) error {
-		id := fmt.Sprintf("persona-%05d", i)
-		dir := filepath.Join(p.root, id)
-		if err := os.MkdirAll(filepath.Join(dir, "variants"), 0o700); err != nil {
-			return err
-		}
-		return errors.Join(
-			os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"active":"default"}`), 0o600),
-			os.WriteFile(filepath.Join(dir, "contract.json"), fmt.Appendf(nil, `{"id":%q,"description":"Does thing number %d of many, in a sentence as long as such sentences are.","capabilities":{"shell":"none"},"spec_version":"0.1.0"}`, id, i), 0o600),
-			os.WriteFile(filepath.Join(dir, "variants", "default.json"), fmt.Appendf(nil, `{"prompt":"Hi.","model":%q}`, models[i%3]), 0o600))
-	}
+	var rows []map[string]any
 	for i := range n {
-		if err := one(i); err != nil {
-			p.t.Fatal(err)
-		}
+		rows = append(rows, map[string]any{"id": fmt.Sprintf("persona-%05d", i), "model": models[i%3], "spec_digest": fmt.Sprintf("sha256:%064d", i),
+			"description":  fmt.Sprintf("Does thing number %d of many, in a sentence as long as such sentences are.", i),
+			"capabilities": map[string]string{"shell": "none"}})
 	}
+	body, err := json.Marshal(map[string]any{"data": rows})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	behind, err := url.Parse(p.url)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(behind)
+		r.Out.Header.Del("Origin") // it names the server in front
+	}, FlushInterval: -1}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.URL.Path != "/api/personas" {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}))
+	p.t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
+	p.url = front.URL
 }
 
 // outside lets another process patch a persona.

@@ -16,7 +16,7 @@ export function resolveConflict(base, draft, now) {
   const r = rebase(base, draft, now);
   const fields = EDITABLE.filter((f) => r.mine.includes(f) || r.theirs.includes(f));
   return dialog({ title: 'Changed in the meantime', wide: true, kind: 'conflict' }, (close) => [
-    h('p', { text: 'Somebody else wrote this persona after you opened it. Nothing of yours is written yet, and nothing of theirs is lost.' }),
+    h('p', { text: 'Somebody else wrote this persona after you opened it. Nothing of theirs is overwritten before you choose.' }),
     h('div', { class: 'sides' }, ...fields.map((f) => h('section', { class: 'side-field', 'aria-label': LABELS[f], data: { field: f } },
       h('h3', {}, LABELS[f], ' ', h('span', { class: r.both.includes(f) ? 'badge warn' : 'badge', text: who(r, f) })),
       diffView(fieldText(now, f), fieldText(r.draft, f), { left: 'In the registry now', right: 'With yours on top', label: `${LABELS[f]}: theirs and yours` })))),

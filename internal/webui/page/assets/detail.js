@@ -33,7 +33,8 @@ export function makeDetail(main, outside) {
   let draft = new Map();
   let asJSON = false;
   let busy = false;
-  let missed = false; // a change came while a save was under way
+  let loading = false;
+  let missed = false; // a change came while a save or a load was under way
   let turn = 0; // an answer of an older turn is dropped
   let sections = {};
   let bar, banner, digestBox;
@@ -43,6 +44,7 @@ export function makeDetail(main, outside) {
   async function open(id, variant, { focus = false } = {}) {
     const mine = ++turn;
     wanted = { id, variant };
+    loading = true;
     if (held?.id !== id) { held = null; asJSON = false; replace(main, loadingView()); }
     try {
       const next = await load(id, variant);
@@ -53,6 +55,11 @@ export function makeDetail(main, outside) {
       if (mine !== turn) return;
       held = null;
       replace(main, backLink(), errorView(err, { again: () => open(id, variant), id, variant }));
+    } finally {
+      if (mine === turn) {
+        loading = false;
+        if (missed) { missed = false; refresh(); }
+      }
     }
   }
 
@@ -196,7 +203,7 @@ export function makeDetail(main, outside) {
 
   /** The registry may have changed: look, and show or tell of it. */
   async function refresh() {
-    if (busy) { missed = true; return; }
+    if (busy || loading) { missed = true; return; }
     if (!held) { if (wanted) await open(wanted.id, wanted.variant); return; }
     const mine = turn;
     const before = held;
@@ -217,5 +224,19 @@ export function makeDetail(main, outside) {
     render();
   }
 
-  return { open, refresh, store, get dirty() { return dirty(); }, close() { turn++; held = null; wanted = null; }, discard() { if (held) draft = copyOf(held.base); } };
+  return {
+    open, refresh, store,
+    get dirty() { return dirty(); },
+    /** The list of ids has changed: which of those it may call are missing. */
+    listed() { sections.can_spawn?.redraw(); },
+    discard() { if (held) draft = copyOf(held.base); },
+    close() {
+      turn++;
+      held = null;
+      wanted = null;
+      loading = false;
+      missed = false;
+      sections = {};
+    },
+  };
 }

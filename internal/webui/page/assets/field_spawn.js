@@ -22,6 +22,7 @@ export function spawn(draft, changed, known) {
     h('form', { class: 'adder', on: { submit: (e) => { e.preventDefault(); add(); } } }, field, list, h('button', { type: 'submit', class: 'button small', text: 'Add' })), complaint);
   const value = () => draft.get('can_spawn');
   const mode = () => (Array.isArray(value()) ? 'list' : value() === true ? 'any' : 'none');
+  let drawn;
   let kept = Array.isArray(value()) ? value() : []; // survives a look at the other choices
   const first = draft.has('can_spawn') ? value() : undefined;
 
@@ -59,6 +60,9 @@ export function spawn(draft, changed, known) {
     editor.hidden = mode() !== 'list';
     if (editor.hidden) return;
     const ids = new Set(known());
+    const marks = value().map((id) => `${id} ${ids.has(id)}`).join();
+    if (marks === drawn) return; // the focus stays where it is
+    drawn = marks;
     replace(tags, ...value().map((id) => {
       const there = ids.has(id) || ids.size === 0;
       return h('li', { class: there ? 'tag' : 'tag dangling', title: there ? null : 'No persona of this id is registered' },
@@ -76,5 +80,5 @@ export function spawn(draft, changed, known) {
   sec.body.append(h('fieldset', { class: 'plain' }, h('legend', { class: 'away', text: 'Spawn policy' }),
     h('div', { class: 'segments' }, radio('none', 'None'), radio('any', 'Any'), radio('list', 'Specific'))), editor);
   draw();
-  return sec;
+  return { ...sec, redraw: draw };
 }

@@ -40,7 +40,6 @@ export function prompt(field, draft, changed, { optional = false } = {}) {
     const input = growing({ class: 'mono prompt-edit', 'aria-labelledby': sec.labelId, value: draft.get(field), spellcheck: 'false',
       on: { input: () => { draft.set(field, input.value); count.textContent = size(input.value); changed(); } } });
     const count = h('span', { class: 'muted count', text: size(input.value) });
-    requestAnimationFrame(() => input.focus({ preventScroll: true }));
     return [h('div', { class: 'tools' }, count, h('span', { class: 'grow' }),
       h('button', { type: 'button', class: 'button small', text: 'Done', on: { click: () => { show(false); sec.body.querySelector('.edit')?.focus(); } } })), input];
   }
@@ -51,11 +50,14 @@ export function prompt(field, draft, changed, { optional = false } = {}) {
       return replace(sec.body, h('button', { type: 'button', class: 'button small', text: 'Add a compaction prompt', on: { click: () => { draft.set(field, ''); unfolded = true; changed(); show(true); } } }));
     }
     const inner = editing ? edit() : view();
-    if (!optional) return replace(sec.body, ...inner);
+    if (!optional) { replace(sec.body, ...inner); return begin(); }
     const fold = h('details', { class: 'fold', open: unfolded || editing, on: { toggle: () => { unfolded = fold.open; } } },
       h('summary', { text: draft.get(field) ? firstLine(draft.get(field)) : 'empty' }), ...inner);
     replace(sec.body, fold);
+    begin();
   }
+
+  const begin = () => sec.body.querySelector('.prompt-edit')?.focus({ preventScroll: true });
   show(false);
   return sec;
 }

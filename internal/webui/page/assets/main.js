@@ -60,23 +60,24 @@ async function reload() {
 async function read() {
   try {
     const items = await api.list();
-    const before = list.items.length;
-    const first = !loaded || blocked;
+    const turned = blocked || (items.length === 0) !== (list.items.length === 0) || !loaded;
+    const anew = blocked && !detail.dirty; // staged text outlives a registry that could not be read for a while
+    const { view, id } = here();
+    const first = !loaded;
     loaded = true;
     blocked = false;
     list.set(items);
-    const home = here().view === 'home';
-    if (first) show();
-    else if (home && (before === 0) !== (items.length === 0)) show();
-    else views[here().view]?.refresh();
+    if (first && view !== 'graph') list.mark(id);
+    if (anew || (view === 'home' && turned)) show();
+    else views[view]?.refresh();
+    detail.listed();
   } catch (err) {
     blocked = true;
     list.state('The list cannot be read.');
-    if (!detail.dirty) { // staged text is worth more than the notice
-      for (const view of Object.values(views)) view.close();
-      replace(main, errorView(err, { again: reload }));
-      document.body.dataset.view = 'main';
-    }
+    if (detail.dirty) return;
+    for (const view of Object.values(views)) view.close();
+    replace(main, errorView(err, { again: reload }));
+    document.body.dataset.view = 'main';
   }
 }
 
