@@ -54,6 +54,7 @@ func (a *App) Serve(ctx context.Context, in ServeInput) error {
 	if in.Open && a.refuseNested("serve") == nil {
 		a.openBrowser(ctx, url, in.Say)
 	}
+	a.spendMemory()
 	return webui.Serve(ctx, webui.Options{
 		Ops:      &ops.Service{Registry: r, Writable: a.writableOperation},
 		Root:     r.Root(),

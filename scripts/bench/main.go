@@ -19,6 +19,7 @@ func run() int {
 	larva := flag.String("larva", "bin/larva", "the binary to measure")
 	readme := flag.String("readme", "", "the file whose table between <!-- bench --> marks is rewritten")
 	mcpOnly := flag.Bool("mcp", false, "only the server's figures")
+	serveOnly := flag.Bool("serve", false, "only the figures of larva serve")
 	flag.Parse()
 	bin, err := filepath.Abs(*larva)
 	if err != nil {
@@ -30,9 +31,12 @@ func run() int {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{larva: bin, dir: dir}
-	steps := []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn, b.mcp}
+	steps := []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn, b.mcp, b.serve}
 	if *mcpOnly {
 		steps = []func() error{b.validate, b.mcp}
+	}
+	if *serveOnly {
+		steps = []func() error{b.serve}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
