@@ -71,6 +71,10 @@ func (a *App) testTable(ctx context.Context, in PermissionTestInput, file string
 	if err != nil {
 		return err
 	}
+	if len(table.Cases) == 0 {
+		return diag.New(diag.ProfileInvalid, "%s: cases is empty: a table that tests nothing passes for nothing", file).
+			WithHint("write a case: {tool: \"bash\", input: \"git push\", want: \"deny\"}")
+	}
 	mode := in.Mode
 	if mode == "" {
 		mode = table.Mode
