@@ -6,6 +6,7 @@ start=$SECONDS
 scripts/setup.sh
 scripts/peers.sh
 export PATH="$PWD/.cache/bin:$PATH"
+export LARVA_SCREENSHOTS="$PWD/.cache/screenshots" # what the page of larva serve looks like
 scripts/lint.sh
 
 step() { printf '== %s (%ds)\n' "$*" $((SECONDS - start)); }

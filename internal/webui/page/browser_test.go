@@ -360,18 +360,21 @@ func (tb *tab) media(pairs ...string) {
 	})
 }
 
-// shot takes a picture of the window into LARVA_SCREENSHOTS, or, for a failed
-// test without it, into a directory that stays.
+// shot takes a picture of the window into LARVA_SCREENSHOTS. Without it only
+// a failed test takes one, into a directory that stays.
 func (tb *tab) shot(name string) {
 	tb.t.Helper()
 	dir := os.Getenv("LARVA_SCREENSHOTS")
+	if dir == "" && !tb.t.Failed() {
+		return
+	}
 	if dir == "" {
-		if !tb.t.Failed() {
-			dir = tb.t.TempDir()
-		} else if d, err := os.MkdirTemp("", "larva-page-"); err == nil {
-			dir = d
-			tb.t.Logf("picture: %s", filepath.Join(d, name+".png"))
+		var err error
+		if dir, err = os.MkdirTemp("", "larva-page-"); err != nil {
+			tb.t.Error(err)
+			return
 		}
+		tb.t.Logf("picture: %s", filepath.Join(dir, name+".png"))
 	}
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()

@@ -52,6 +52,34 @@ func graphing(t *testing.T, browser context.Context) {
 	tb.waitText("#main", "No persona unknown is registered")
 }
 
+// crowding is a graph that nobody could read as a drawing: it says so at
+// once, and where to begin.
+func crowding(t *testing.T, browser context.Context) {
+	p := newPlace(t, reviewer)
+	p.answer(map[string]any{"/api/graph": wheel(9_000)})
+	tb := newTab(t, browser, p.url)
+	tb.open("")
+	ms := eval[float64](tb, `new Promise(done => { const t = performance.now(); location.hash = '#/graph';
+		const look = () => document.querySelector('.too-many') ? done(performance.now() - t) : setTimeout(look, 5); look() })`)
+	tb.waitText(".too-many", "9,001 are too many to draw")
+	tb.waitText(".too-many .chip", "hub9,000")
+	t.Logf("9,000 calls told of in %.0f ms", ms)
+	tb.hash("#/graph/spoke-17")
+	tb.waitText("#main h1", "Whom spoke-17 may call")
+	tb.wait(`document.querySelectorAll('.node').length === 2`)
+}
+
+// wheel is a graph of n personas that may all call one.
+func wheel(n int) any {
+	nodes, edges := []any{map[string]any{"id": "hub", "exists": true, "spawn": "none"}}, []any{}
+	for i := range n {
+		id := fmt.Sprintf("spoke-%d", i)
+		nodes = append(nodes, map[string]any{"id": id, "exists": true, "spawn": "listed"})
+		edges = append(edges, map[string]any{"from": id, "to": "hub"})
+	}
+	return map[string]any{"nodes": nodes, "edges": edges}
+}
+
 // narrow is a phone: the list and a persona are two views, and nothing is
 // wider than the screen.
 func narrow(t *testing.T, browser context.Context) {

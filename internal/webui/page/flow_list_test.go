@@ -52,7 +52,7 @@ func searching(t *testing.T, browser context.Context) {
 func many(t *testing.T, browser context.Context) {
 	const n = 10_000
 	p := newPlace(t)
-	p.crowd(n)
+	p.answer(map[string]any{"/api/personas": crowd(n)})
 	tb := newTab(t, browser, p.url)
 	tb.open("")
 	tb.waitText("#count", "10,000 personas")

@@ -34,6 +34,7 @@ func TestPage(t *testing.T) {
 		{"narrow", narrow},
 		{"modules", modules},
 		{"many", many},
+		{"crowding", crowding},
 		{"pictures", pictures},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(t, browser) })

@@ -107,12 +107,8 @@ func (p *place) register(variant, text string) {
 	}
 }
 
-// crowd puts a server before the place that answers the list with n personas
-// and hands everything else on. To store and watch so many takes longer than
-// all other flows together; what that costs the registry is measured where it
-// is made.
-func (p *place) crowd(n int) {
-	p.t.Helper()
+// crowd is n rows of the list.
+func crowd(n int) any {
 	models := []string{"anthropic/claude-sonnet-5", "openai/gpt-6", "mistral/large"}
 	var rows []map[string]any
 	for i := range n {
@@ -120,9 +116,22 @@ func (p *place) crowd(n int) {
 			"description":  fmt.Sprintf("Does thing number %d of many, in a sentence as long as such sentences are.", i),
 			"capabilities": map[string]string{"shell": "none"}})
 	}
-	body, err := json.Marshal(map[string]any{"data": rows})
-	if err != nil {
-		p.t.Fatal(err)
+	return rows
+}
+
+// answer puts a server before the place that answers some paths itself and
+// hands everything else on. To store and watch ten thousand personas takes
+// longer than all other flows together; what that costs the registry is
+// measured where it is made.
+func (p *place) answer(answers map[string]any) {
+	p.t.Helper()
+	bodies := map[string][]byte{}
+	for path, data := range answers {
+		body, err := json.Marshal(map[string]any{"data": data})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		bodies[path] = body
 	}
 	behind, err := url.Parse(p.url)
 	if err != nil {
@@ -133,7 +142,8 @@ func (p *place) crowd(n int) {
 		r.Out.Header.Del("Origin") // it names the server in front
 	}, FlushInterval: -1}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.URL.Path != "/api/personas" {
+		body, ok := bodies[r.URL.Path]
+		if !ok || r.Method != http.MethodGet {
 			proxy.ServeHTTP(w, r)
 			return
 		}

@@ -65,7 +65,7 @@ export function prompt(field, draft, changed, { optional = false } = {}) {
 const firstLine = (text) => text.trim().split('\n', 1)[0].slice(0, 80);
 
 function size(text) {
-  const lines = text === '' ? 0 : text.split('\n').length;
+  const lines = text.split('\n').length - (text === '' || text.endsWith('\n') ? 1 : 0);
   const chars = [...text].length;
   return `${lines.toLocaleString('en')} line${lines === 1 ? '' : 's'}, ${chars.toLocaleString('en')} characters`;
 }

@@ -61,13 +61,15 @@ export function makeGraph(main) {
         id && h('a', { class: 'button quiet small', href: graphHref(), text: 'Show all' }),
         h('button', { type: 'button', class: 'icon', 'aria-label': 'Smaller', text: '\u2212', on: { click: () => zoomed(-1) } }),
         h('button', { type: 'button', class: 'icon', 'aria-label': 'Larger', text: '+', on: { click: () => zoomed(1) } })));
+    const tooMany = g.nodes.length > MOST;
+    const tells = g.edges.length > 0 && !tooMany;
     let body;
     if (id && !whole.byId.has(id)) body = h('p', { class: 'blank', text: `No persona ${id} is registered.` });
     else if (!g.edges.length && !id) body = h('p', { class: 'blank', text: 'No persona may call another one.' });
     else if (!g.edges.length) body = h('p', { class: 'blank', text: 'It may call nobody, and nobody may call it.' });
-    else if (g.nodes.length > MOST) body = h('p', { class: 'blank', text: `${g.nodes.length.toLocaleString('en')} are too many to draw. Open a persona and choose Calls to see what is around it.` });
+    else if (tooMany) body = begin(g);
     else { drawing = draw(g, id); body = h('div', { class: 'canvas' }, drawing); }
-    replace(main, backLink(), h('article', { class: 'graph' }, head, body, g.edges.length > 0 && legend(g), g.edges.length > 0 && table(g)));
+    replace(main, backLink(), h('article', { class: 'graph' }, head, body, tells && legend(g), tells && table(g)));
     scale();
   }
 
@@ -75,6 +77,16 @@ export function makeGraph(main) {
 }
 
 const count = (n, what) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;
+
+/** Where to begin in a graph that is too large to draw: with the most linked. */
+function begin(g) {
+  const degree = new Map();
+  for (const e of g.edges) for (const id of [e.from, e.to]) degree.set(id, (degree.get(id) ?? 0) + 1);
+  const first = g.nodes.filter((n) => n.id !== ANY && n.exists !== false).sort((a, b) => degree.get(b.id) - degree.get(a.id)).slice(0, 12);
+  return h('div', { class: 'too-many' },
+    h('p', { text: `${g.nodes.length.toLocaleString('en')} are too many to draw at once. Choose Calls on a persona to see what is around it; these have the most:` }),
+    h('ul', { class: 'chips' }, ...first.map((n) => h('li', {}, h('a', { class: 'chip', href: graphHref(n.id) }, n.id, h('span', { class: 'muted', text: degree.get(n.id).toLocaleString('en') }))))));
+}
 
 /** Add the node that stands for all, and an edge to it from who may call anybody. */
 function complete({ nodes, edges }) {

@@ -30,6 +30,14 @@ export function listen(changed) {
     source.addEventListener('change', soon);
   };
   connect();
+  // A browser opens six connections to one server. Tabs that nobody sees give
+  // theirs back, or the seventh tab would wait for ever.
+  document.addEventListener('visibilitychange', () => {
+    source.close();
+    if (document.hidden) return;
+    lost = true;
+    connect();
+  });
   addEventListener('pagehide', () => source.close());
   addEventListener('pageshow', (e) => { if (e.persisted) { lost = true; connect(); } }); // back from the browser's cache
 }
