@@ -42,7 +42,8 @@ var rooms = map[string]string{
 	"permission/foreign": "permission tool words", // the same rules as other agents would judge by them
 
 	// engines behind tools
-	"sandbox": "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
+	"worktree": "words",      // a git worktree for one task: made, finished, listed, removed; git is started through proc
+	"sandbox":  "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
@@ -79,7 +80,7 @@ var owners = map[string]string{
 	"mvdan.cc/sh/v3":                         "internal/command",
 	"github.com/anthropics":                  "internal/model/anthropic",
 	"github.com/openai":                      "internal/model/openai internal/model/responses",
-	"github.com/gofrs/flock":                 "internal/registry internal/trust internal/app internal/session",
+	"github.com/gofrs/flock":                 "internal/registry internal/trust internal/app internal/session internal/worktree",
 	"go.yaml.in/yaml":                        "internal/load",
 	"github.com/pelletier/go-toml":           "internal/load",
 	"github.com/google/jsonschema-go":        "internal/agent",

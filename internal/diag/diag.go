@@ -93,6 +93,9 @@ const (
 	SessionCorrupt  Code = "SESSION_CORRUPT"      // a line that is no entry, other than a torn last one
 	SessionWrite    Code = "SESSION_WRITE_FAILED" // the disk is full, say: a run does not go on unrecorded
 	UndoConflict    Code = "UNDO_CONFLICT"        // a file has changed since, by somebody else
+	WorktreeFailed  Code = "WORKTREE_FAILED"      // a worktree cannot be made, finished or removed
+	WorktreeUnknown Code = "WORKTREE_NOT_FOUND"   // no worktree of that name
+	WorktreeUnsaved Code = "WORKTREE_UNSAVED"     // it holds what is nowhere else, or a run is at work in it
 	RequestRefused  Code = "REQUEST_REFUSED"      // an HTTP request without the token, or from somebody else's page
 )
 
@@ -109,6 +112,7 @@ var numbers = map[Code]int{
 	ProfileInvalid: 132, NotTrusted: 133, SourceDiffers: 134, AlreadyExists: 135, Interrupted: 136,
 	ReservedParam: 137, EvaluationLimit: 138, Unsupported: 139,
 	SessionNotFound: 140, SessionBusy: 141, SessionCorrupt: 142, SessionWrite: 143, UndoConflict: 144, RequestRefused: 145,
+	WorktreeFailed: 146, WorktreeUnknown: 147, WorktreeUnsaved: 148,
 }
 
 // Number is the code's numeric form; an unknown code is 10.

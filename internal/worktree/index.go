@@ -1,0 +1,219 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// fallback is who commits where git knows nobody.
+const (
+	fallbackName  = "larva"
+	fallbackEmail = "larva@localhost"
+)
+
+// gathered is what a checkout's files are, as a tree.
+type gathered struct {
+	tree  string
+	short string // why some files are not in it, "" where all are
+	index string // a file of our own; the caller removes it
+}
+
+// gather makes a tree of a checkout's files, ignored ones left out, through an
+// index of its own in dir: a lock that a killed git has left does not matter,
+// and the checkout's own index stays as it is. like is that one; the stat data
+// in it saves reading each file.
+func (g git) gather(ctx context.Context, dir, like string, leaveOut ...string) (gathered, error) {
+	f, err := os.CreateTemp(dir, "larva-index-")
+	if err != nil {
+		return gathered{}, err
+	}
+	out := gathered{index: f.Name()}
+	copyErr := copyIndex(f, like)
+	if err := f.Close(); err != nil && copyErr == nil {
+		copyErr = err
+	}
+	if copyErr != nil {
+		out.remove()
+		return gathered{}, copyErr
+	}
+	g = g.with("GIT_INDEX_FILE=" + out.index)
+	err = out.add(ctx, g, leaveOut)
+	if err != nil && ctx.Err() == nil && g.anew(ctx, out.index) { // its own index cannot be read
+		err = out.add(ctx, g, leaveOut)
+	}
+	if err == nil {
+		out.tree, err = g.line(ctx, "write-tree")
+	}
+	if err != nil {
+		out.remove()
+	}
+	return out, err
+}
+
+func (out *gathered) add(ctx context.Context, g git, leaveOut []string) error {
+	args := append([]string{"add", "-A", "--ignore-errors", "--", ":/"}, leaveOut...)
+	_, err := g.run(ctx, args...)
+	var e *gitError
+	if errors.As(err, &e) && e.exit == 1 && e.signal == "" {
+		out.short, err = e.said, nil
+		if out.short == "" {
+			out.short = e.Error()
+		}
+	}
+	return err
+}
+
+func (out gathered) remove() {
+	_ = os.Remove(out.index)
+	_ = os.Remove(out.index + ".lock")
+}
+
+// anew makes the index that of HEAD.
+func (g git) anew(ctx context.Context, index string) bool {
+	_ = os.Remove(index)
+	_ = os.Remove(index + ".lock")
+	_, err := g.run(ctx, "read-tree", "HEAD")
+	return err == nil
+}
+
+// copyIndex copies with the time of the last change, by which git knows which
+// files it must look into.
+func copyIndex(to *os.File, like string) error {
+	from, err := os.Open(like)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Remove(to.Name()) // an empty file is no index
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	fi, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		return err
+	}
+	return os.Chtimes(to.Name(), fi.ModTime(), fi.ModTime())
+}
+
+// commitTree makes a commit of a tree. No hook, no signature, no editor.
+func (g git) commitTree(ctx context.Context, tree, parent, message string) (string, error) {
+	args := []string{"commit-tree", "--no-gpg-sign", "-m", message}
+	if parent != "" {
+		args = append(args, "-p", parent)
+	}
+	for _, who := range [...]string{"AUTHOR", "COMMITTER"} {
+		asked := g
+		asked.off = append(append([]setting(nil), g.off...), setting{"user.useConfigOnly", "true"})
+		if _, err := asked.run(ctx, "var", "GIT_"+who+"_IDENT"); err != nil {
+			g = g.with("GIT_" + who + "_NAME=" + fallbackName).with("GIT_" + who + "_EMAIL=" + fallbackEmail)
+		}
+	}
+	return g.line(ctx, append(args, tree)...)
+}
+
+// treeOf is the tree of a commit.
+func (g git) treeOf(ctx context.Context, commit string) (string, error) {
+	if commit == "" {
+		return "", nil
+	}
+	return g.line(ctx, "rev-parse", "--verify", "-q", commit+"^{tree}")
+}
+
+// changes makes a commit of the parent's uncommitted changes behind From, which
+// is From where there are none. The parent's checkout and index stay as they
+// are.
+func (t *Tree) changes(ctx context.Context, data string) (string, error) {
+	r := t.repo
+	head, err := r.git.commit(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if head != t.From {
+		return "", failed("uncommitted changes belong to HEAD: they cannot be taken along from another commit")
+	}
+	g, _, err := r.git.disarm(ctx, r.below(ctx)...)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "larva-index-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	var leaveOut []string
+	if real, err := filepath.EvalSymlinks(data); err == nil && within(r.top, real) {
+		if rel, err := filepath.Rel(r.top, real); err == nil {
+			leaveOut = append(leaveOut, exclude(rel))
+		}
+	}
+	got, err := g.gather(ctx, dir, filepath.Join(r.own, "index"), leaveOut...)
+	if err != nil {
+		return "", err
+	}
+	if got.short != "" {
+		t.Notices = append(t.Notices, "not all of your changes are in the worktree: "+got.short)
+	}
+	if was, err := g.treeOf(ctx, head); err != nil || was == got.tree {
+		return head, err
+	}
+	return g.commitTree(ctx, got.tree, head, "Uncommitted changes, as they were when the task began")
+}
+
+// exclude is the pathspec that leaves one path out.
+func exclude(rel string) string { return ":(top,exclude,literal)" + filepath.ToSlash(rel) }
+
+// below gives git in the checked-out submodules of the repository, the ones
+// that git asks when it looks at the checkout's state.
+func (r repo) below(ctx context.Context) []git {
+	var out []git
+	for _, l := range r.git.links(ctx) {
+		if own := moduleOf(r, l.path); own != "" {
+			out = append(out, git{environ: r.git.environ, dir: own, at: []string{"GIT_DIR=" + own}})
+		}
+	}
+	return out
+}
+
+// link is a commit of another repository in a tree.
+type link struct{ path, commit string }
+
+// links are those of the checkout's index that .gitmodules names. Others are
+// nobody's to make.
+func (g git) links(ctx context.Context) []link {
+	modules := filepath.Join(g.dir, ".gitmodules")
+	if fi, err := os.Lstat(modules); err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	out, err := g.run(ctx, "config", "-z", "--no-includes", "-f", modules, "--get-regexp", `^submodule\..*\.path$`)
+	if err != nil {
+		return nil
+	}
+	args := []string{"ls-files", "-s", "-z", "--"}
+	for _, kv := range fields(out) {
+		if _, path, ok := strings.Cut(kv, "\n"); ok && path != "" && filepath.IsLocal(filepath.FromSlash(path)) {
+			args = append(args, ":(top,literal)"+path)
+		}
+	}
+	if len(args) == 4 {
+		return nil
+	}
+	if out, err = g.run(ctx, args...); err != nil {
+		return nil
+	}
+	var list []link
+	for _, e := range fields(out) {
+		facts, path, ok := strings.Cut(e, "\t")
+		f := strings.Fields(facts)
+		if ok && len(f) == 3 && f[0] == "160000" && f[2] == "0" {
+			list = append(list, link{path, f[1]})
+		}
+	}
+	return list
+}
