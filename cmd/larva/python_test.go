@@ -37,6 +37,41 @@ func TestPython(t *testing.T) {
 	t.Logf("COUNT %s Python tests", ran[1])
 }
 
+// TestPythonSnippets runs the Python in the READMEs: each prints what the
+// comments behind its prints say.
+func TestPythonSnippets(t *testing.T) {
+	t.Parallel()
+	python, program := python3(t), larvaProgram(t)
+	block, printed := regexp.MustCompile("(?s)```python\n(.*?)```"), regexp.MustCompile(`(?m)^ *print\(.*\)  # (.*)$`)
+	for _, file := range []string{"README.md", "python/README.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := block.FindAllStringSubmatch(string(text), -1)
+		if len(blocks) == 0 {
+			t.Errorf("%s: got no Python, want some", file)
+		}
+		for _, b := range blocks {
+			want := ""
+			for _, m := range printed.FindAllStringSubmatch(b[1], -1) {
+				want += m[1] + "\n"
+			}
+			if want == "" {
+				t.Errorf("%s: got Python that prints nothing, want a comment behind a print:\n%s", file, b[1])
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, python, "-S", "-W", "error", "-c", b[1])
+			cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin", "LARVA_BIN=" + program, "PYTHONPATH=" + absolute(t, "../../python"), "PYTHONDONTWRITEBYTECODE=1"}
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != want {
+				t.Errorf("%s: got %q (%v), want %q", file, out, err, want)
+			}
+		}
+	}
+}
+
 // python3 finds the Python that tests run; without one they fail in CI and are
 // skipped, saying so, elsewhere.
 func python3(t *testing.T) string {

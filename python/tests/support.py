@@ -36,6 +36,14 @@ def persona(id: str, **fields: Any) -> Dict[str, Any]:
     return spec
 
 
+def environment(home: str, **more: str) -> Dict[str, str]:
+    """This process's environment with another home and nothing else of larva's."""
+    env = dict(os.environ, HOME=home, USERPROFILE=home, **more)
+    for name in ("LARVA_HOME", "LARVA_DEPTH"):
+        env.pop(name, None)
+    return env
+
+
 class Scratch(unittest.TestCase):
     """A test with a directory of its own and environments made from it."""
 
@@ -46,10 +54,7 @@ class Scratch(unittest.TestCase):
 
     def env(self, **more: str) -> Dict[str, str]:
         """This process's environment with a fresh home."""
-        env = dict(os.environ, HOME=str(self.dir), USERPROFILE=str(self.dir), **more)
-        for name in ("LARVA_HOME", "LARVA_DEPTH"):
-            env.pop(name, None)
-        return env
+        return environment(str(self.dir), **more)
 
 
 class Fake(Scratch):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, Tuple
@@ -12,15 +13,33 @@ from typing import Any, Dict, Tuple
 import larva
 from larva.shell import python_api
 
-from .support import HERE, Scratch, persona
+from .support import HERE, Scratch, environment, persona
 from .support import larva as binary
 
 
 class Registry(Scratch):
+    """Tests that share one child, which takes longer to start than a test; each
+    begins with an empty registry."""
+
+    client: larva.Client
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.home = tempfile.TemporaryDirectory()
+        cls.client = larva.Client(binary(), env=cls.home_env())
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.client.close()
+        cls.home.cleanup()
+
+    @classmethod
+    def home_env(cls) -> Dict[str, str]:
+        return environment(cls.home.name)
+
     def setUp(self) -> None:
         super().setUp()
-        self.client = larva.Client(binary(), env=self.env())
-        self.addCleanup(self.client.close)
+        self.client.clear(confirm="CLEAR REGISTRY")
 
     def fails(self, call: Any) -> Tuple[str, int, Dict[str, Any]]:
         with self.assertRaises(larva.LarvaApiError) as caught:
@@ -138,14 +157,14 @@ class TestOperations(Registry):
         self.assertEqual(self.client.delete("kelp"), {"id": "kelp", "deleted": True})
 
     def test_a_change_by_another_is_seen(self) -> None:
-        with larva.Client(binary(), env=self.env()) as other:
+        with larva.Client(binary(), env=self.home_env()) as other:
             self.assertEqual(self.client.list(), [])
             other.register(persona("kelp"))
             self.assertEqual([p["id"] for p in self.client.list()], ["kelp"])
 
     def test_nested(self) -> None:
         self.client.register(persona("kelp"))
-        env = self.env()
+        env = self.home_env()
         env["LARVA_DEPTH"] = "1"
         with larva.Client(binary(), env=env) as inside:
             self.assertEqual(inside.resolve("kelp")["id"], "kelp")
@@ -184,11 +203,11 @@ class TestModule(Scratch):
             "if __name__ == '__main__':\n"
             f"    larva.register({persona('kelp')!r})\n"
             "    warnings.simplefilter('ignore', DeprecationWarning)\n"
-            "    with mp.get_context('fork' if hasattr(__import__('os'), 'fork') else 'spawn').Pool(3) as pool:\n"
-            "        lens = pool.map(work, range(6))\n"
+            "    with mp.get_context('fork' if hasattr(__import__('os'), 'fork') else 'spawn').Pool(2) as pool:\n"
+            "        lens = pool.map(work, range(4))\n"
             "    print(json.dumps([lens, len(larva.resolve('kelp')['model_params'])]))\n"
         )
-        self.assertEqual(got, [[1] * 6, 6])
+        self.assertEqual(got, [[1] * 4, 4])
 
 
 if __name__ == "__main__":
