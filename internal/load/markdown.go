@@ -2,10 +2,7 @@ package load
 
 import (
 	"bytes"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/spec"
@@ -119,60 +116,10 @@ func frontmatter(front []byte, shown string) (*doc, *diag.Problem) {
 	return d, nil
 }
 
-var frontKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`) })
-
-// healed reads a frontmatter line by line: a line starts a field if its key is
-// a known one that was not seen before, everything else goes on with the last
-// field. A field that is YAML by itself is read as such, another one is raw
+// healed reads a frontmatter line by line for a persona; what is text in it is
 // text. ok is false where not even that gives fields, or a known key stands
 // there twice: then nothing is loaded.
 func healed(front []byte, shown string) (*spec.Object, spec.Positions, bool) {
-	known := append(append(spec.Fields(), "name"), claudeKeys...)
-	o, pos := &spec.Object{}, spec.Positions{spec.PathKey(): {Line: 2, Col: 1}}
-	type field struct {
-		key   string
-		line  int
-		lines []string
-	}
-	var fields []field
-	for i, l := range strings.Split(strings.TrimSuffix(string(front), "\n"), "\n") {
-		l = strings.TrimSuffix(l, "\r")
-		m := frontKey().FindStringSubmatch(l)
-		if m != nil && slices.Contains(known, m[1]) {
-			if slices.ContainsFunc(fields, func(f field) bool { return f.key == m[1] }) {
-				return nil, nil, false
-			}
-			fields = append(fields, field{m[1], i + 2, []string{l}})
-			continue
-		}
-		if len(fields) == 0 {
-			if s := strings.TrimSpace(l); s == "" || s[0] == '#' {
-				continue
-			}
-			return nil, nil, false
-		}
-		fields[len(fields)-1].lines = append(fields[len(fields)-1].lines, l)
-	}
-	for _, f := range fields {
-		t := &tree{file: shown, pos: spec.Positions{}}
-		if v, err := t.yaml([]byte(strings.Join(f.lines, "\n")+"\n"), f.line); err == nil {
-			if fo, ok := v.(*spec.Object); ok && len(fo.Members) == 1 && fo.Members[0].Key == f.key {
-				o.Members = append(o.Members, fo.Members[0])
-				for k, at := range t.pos {
-					if k != spec.PathKey() {
-						pos[k] = at
-					}
-				}
-				continue
-			}
-		}
-		raw := strings.TrimSpace(strings.TrimPrefix(strings.Join(f.lines, "\n"), f.key+":"))
-		if f.key == "description" {
-			raw = strings.ReplaceAll(raw, `\n`, "\n")
-		}
-		o.Members = append(o.Members, spec.Member{Key: f.key, Value: raw})
-		pos[spec.PathKey(f.key)+keyMark] = spec.Pos{Line: f.line, Col: 1}
-		pos[spec.PathKey(f.key)] = spec.Pos{Line: f.line, Col: len(f.key) + 3}
-	}
-	return o, pos, len(o.Members) > 0
+	h := heal(front, shown, Keys{Known: append(append(spec.Fields(), "name"), claudeKeys...)})
+	return h.root, h.pos, len(h.root.Members) > 0 && len(h.twice) == 0 && h.stray == 0
 }
