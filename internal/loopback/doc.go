@@ -8,5 +8,7 @@
 //     the browser says of it in Sec-Fetch-Site
 //   - a page whose name has been made to lead here (DNS rebinding): its Host
 //   - a program that cannot read the token: the token
+//   - other people with an account here, where no token is asked for: whose
+//     program holds the connection (Linux)
 //   - a peer that sends slowly or without end: deadlines and limits
 package loopback

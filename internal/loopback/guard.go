@@ -18,7 +18,8 @@ type Guard struct {
 	// AllowRemote takes any Host, for a listener that other machines reach. The
 	// token is then what keeps them out, so NoToken must be nil.
 	AllowRemote bool
-	// NoToken says which requests need no token; nil is none.
+	// NoToken says which requests need no token; nil is none. A server that has
+	// it turns other users' programs away, as far as the system tells of them.
 	NoToken func(*http.Request) bool
 	// Entry says which pages may be reached by a link on a page of another
 	// site; nil is none. Nothing but a navigation by GET ever is.
@@ -32,6 +33,10 @@ func (g Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if e := g.stranger(r); e != nil {
 			g.Refuse(w, r, http.StatusForbidden, e)
+			return
+		}
+		if g.NoToken != nil && !g.AllowRemote && otherUser(r) {
+			g.Refuse(w, r, http.StatusForbidden, diag.New(diag.RequestRefused, "the request comes from another user's program"))
 			return
 		}
 		if open := g.NoToken != nil && !g.AllowRemote && g.NoToken(r); !open && !HasToken(r, g.Token) {

@@ -36,6 +36,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withPeer,
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
