@@ -67,7 +67,9 @@ class Child:
 
     def __init__(self, argv: Sequence[str], env: Optional[Mapping[str, str]] = None) -> None:
         self.doubtful = False  # a call expired: look whether it still answers
-        self._lock = threading.Lock()
+        # Reentrant: a client may be collected, and retire its child, in the
+        # middle of anything that allocates.
+        self._lock = threading.RLock()
         self._calls: Dict[int, Call] = {}
         self._numbers = itertools.count(1)
         self._dead = ""  # the reason

@@ -30,13 +30,13 @@ def gone(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or there is no /proc here
         pass
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    return os.path.isdir("/proc/self")
+    return False
 
 
 class TestChild(Fake):
@@ -249,6 +249,8 @@ class TestChild(Fake):
                 code = 0 if gone(other) else 2
             finally:
                 os._exit(code)
+        os.close(ready[1])
+        os.close(go[0])
         other = int(os.read(ready[0], 32))
         self.assertNotEqual(other, pid)
         self.assertEqual(self.pid(client), pid)
@@ -257,8 +259,8 @@ class TestChild(Fake):
         self.assertFalse(gone(other))
         os.write(go[1], b"x")
         self.assertEqual(os.waitpid(copy, 0)[1], 0)
-        for fd in (*ready, *go):
-            os.close(fd)
+        os.close(ready[0])
+        os.close(go[1])
 
     def test_fork_while_others_call(self) -> None:
         client = self.client()
