@@ -42,8 +42,9 @@ var rooms = map[string]string{
 	"permission/foreign": "permission tool words", // the same rules as other agents would judge by them
 
 	// engines behind tools
-	"worktree": "words",      // a git worktree for one task: made, finished, listed, removed; git is started through proc
-	"sandbox":  "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
+	"worktree":   "words",      // a git worktree for one task: made, finished, listed, removed; git is started through proc
+	"definition": "load words", // agent files of Claude Code's kind, found, read and healed; nothing of a run
+	"sandbox":    "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
