@@ -49,21 +49,23 @@ func (c *conn) acceptBatch(line []byte) {
 			b.answers = append(b.answers, refusal(e))
 		}
 	}
-	b.open--
-	b.send(c)
-}
-
-// add takes the answer of one call. The connection's mu is held.
-func (b *batch) add(c *conn, text []byte) {
-	b.answers = append(b.answers, bytes.TrimSpace(text))
-	b.open--
-	b.send(c)
-}
-
-func (b *batch) send(c *conn) {
-	if b.open == 0 && len(b.answers) > 0 {
-		c.put(append(append([]byte{'['}, bytes.Join(b.answers, []byte{','})...), ']'))
+	if together := b.done(); together != nil {
+		c.put(together)
 	}
+}
+
+// add takes the answer of one call, and gives the answer of all once it was
+// the last. The connection's mu is held.
+func (b *batch) add(text []byte) []byte {
+	b.answers = append(b.answers, bytes.TrimSpace(text))
+	return b.done()
+}
+
+func (b *batch) done() []byte {
+	if b.open--; b.open > 0 || len(b.answers) == 0 {
+		return nil
+	}
+	return append(append([]byte{'['}, bytes.Join(b.answers, []byte{','})...), ']')
 }
 
 // hasBatches says whether the protocol that initialize agreed on knows them:

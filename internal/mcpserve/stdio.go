@@ -1,6 +1,7 @@
 package mcpserve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,8 +75,8 @@ func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.c
 // every call has been answered, since it drops the answers of calls that are
 // under way then.
 //
-// One goroutine of the SDK reads; any number write. mu guards out and the
-// fields below it. Nothing else closes in.
+// One goroutine of the SDK reads; any number write. mu guards the fields below
+// it, and is never held over a read or a write.
 type conn struct {
 	in    *lines
 	close func() error
@@ -87,6 +88,9 @@ type conn struct {
 	mu      sync.Mutex
 	changed sync.Cond // something was answered, or the input has ended
 	out     io.Writer
+	outbox  []byte                  // lines to be written
+	spare   []byte                  // the next outbox
+	writing bool                    // somebody empties the outbox
 	err     error                   // why out is of no more use
 	ended   bool                    // no more input
 	queue   []jsonrpc.Message       // to be read before the next line
@@ -187,7 +191,7 @@ func (c *conn) dequeue() (jsonrpc.Message, bool) {
 func (c *conn) atEnd() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.ended && (len(c.calls)-len(c.asked) >= maxCalls || c.load > maxLoad) {
+	for !c.ended && (len(c.calls)-len(c.asked) >= maxCalls || c.load+len(c.outbox) > maxLoad) {
 		c.changed.Wait()
 	}
 	return c.ended
@@ -302,21 +306,22 @@ func (c *conn) answer(r *jsonrpc.Response) error {
 	}
 	delete(c.calls, r.ID)
 	c.load -= call.size
-	if call.batch != nil {
-		call.batch.add(c, text)
-	} else {
-		c.put(text)
-	}
 	if call.method == "initialize" && r.Error == nil {
 		c.agreed, c.old = true, hasBatches(r.Result)
 	}
-	if !c.warm {
-		c.warm = true
-		close(c.begun)
-	}
+	first := !c.warm
+	c.warm = true
 	c.leave(call)
 	c.changed.Signal()
+	if call.batch == nil {
+		c.put(text)
+	} else if together := call.batch.add(text); together != nil {
+		c.put(together)
+	}
 	c.settle()
+	if first {
+		close(c.begun)
+	}
 	return c.err
 }
 
@@ -352,18 +357,34 @@ const rejected = -32005
 // gone is why a question of ours has no answer.
 const gone = "the client has ended its input"
 
-// put writes one line, and may use what lies beyond text's end. mu is held.
+// put sends one line. mu is held, and let go while the line is written: it
+// must be the last that its caller does. Who comes while another writes leaves
+// the line to that one, so lines go out together when there are many, and a
+// client that does not read holds up nobody but its writer.
 func (c *conn) put(text []byte) {
-	if c.err != nil {
+	c.outbox = append(c.outbox, bytes.TrimSuffix(text, []byte{'\n'})...)
+	c.outbox = append(c.outbox, '\n')
+	if c.writing {
 		return
 	}
-	if text[len(text)-1] != '\n' {
-		text = append(text, '\n')
+	c.writing = true
+	for len(c.outbox) > 0 && c.err == nil {
+		lines := c.outbox
+		c.outbox, c.spare = c.spare[:0], nil
+		c.mu.Unlock()
+		_, err := c.out.Write(lines)
+		c.mu.Lock()
+		if cap(lines) < 1<<20 { // one large answer is no reason to hold its memory
+			c.spare = lines
+		}
+		if err != nil {
+			c.err = err
+			close(c.broken)
+		}
 	}
-	if _, err := c.out.Write(text); err != nil {
-		c.err = err
-		close(c.broken)
-	}
+	c.writing = false
+	c.changed.Signal()
+	c.settle()
 }
 
 // hangUp notes that no more input will come. What waits for the client can
@@ -401,7 +422,7 @@ func cancelled(id jsonrpc.ID) *jsonrpc.Request {
 
 // settle closes idle once nothing is left to answer. mu is held.
 func (c *conn) settle() {
-	if !c.ended || len(c.calls) > 0 {
+	if !c.ended || len(c.calls) > 0 || c.writing {
 		return
 	}
 	select {

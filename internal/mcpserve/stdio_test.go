@@ -415,3 +415,37 @@ func TestCorrupt(t *testing.T) {
 		t.Errorf("got %+v, want a list without the broken one", r)
 	}
 }
+
+// TestSendThenRead is for a client that reads only once it has sent all.
+func TestSendThenRead(t *testing.T) {
+	t.Parallel()
+	c := greeted(t, Options{Registry: store(t, "a")})
+	const n = 3000
+	for i := range n {
+		c.send(ask(i, "resolve", `{"id":"a"}`))
+	}
+	for range n {
+		if r := parse(t, c.read()); r.Error != nil || r.Result.IsError {
+			t.Fatalf("got %+v, want a result", r)
+		}
+	}
+}
+
+// TestStopWhileNobodyReads ends with the context although its output is stuck.
+func TestStopWhileNobodyReads(t *testing.T) {
+	t.Parallel()
+	theirIn, in := io.Pipe()
+	defer in.Close()
+	out, theirOut := io.Pipe()
+	defer out.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- New(Options{Registry: store(t)}).Serve(ctx, theirIn, theirOut) }()
+	_, _ = io.WriteString(in, hello+"\n")
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Error("the server goes on, want its end")
+	}
+}

@@ -24,8 +24,8 @@ func tool(o ops.Operation) *mcp.Tool {
 		Name:         toolPrefix + o.Name,
 		Title:        o.Title,
 		Description:  o.Description,
-		InputSchema:  json.RawMessage(`{"type":"object"}`),
-		OutputSchema: json.RawMessage(`{"type":"object"}`),
+		InputSchema:  o.Input(),
+		OutputSchema: o.Output(),
 		Annotations: &mcp.ToolAnnotations{
 			Title: o.Title, ReadOnlyHint: o.ReadOnly, IdempotentHint: o.Idempotent,
 			DestructiveHint: &o.Destructive, OpenWorldHint: &closed,
