@@ -144,13 +144,8 @@ func (t *Tree) add(ctx context.Context, o Options) error {
 		return err
 	}
 	defer unlock()
-	if t.Name, err = t.repo.free(ctx, place); err != nil {
+	if err := t.addFree(ctx, place); err != nil {
 		return err
-	}
-	t.Dir, t.Branch = filepath.Join(place, t.Name), prefix+t.Name
-	if _, err := t.repo.git.run(ctx, "worktree", "add", "--no-checkout", "--no-track", "-q", "-b", t.Branch, "--", t.Dir, t.Base); err != nil {
-		_ = t.undoLocked(ctx)
-		return t.notAdded(ctx, err)
 	}
 	t.record = recordOf(t.Dir)
 	if t.record == "" || filepath.Dir(t.record) != filepath.Join(t.repo.common, "worktrees") {
@@ -177,27 +172,31 @@ func (t *Tree) notAdded(ctx context.Context, err error) error {
 	return wrap(err, "the worktree cannot be made")
 }
 
-// free finds a name that no branch and no directory has.
-func (r repo) free(ctx context.Context, place string) (string, error) {
+// addFree adds under a name that no branch and no directory has.
+func (t *Tree) addFree(ctx context.Context, place string) error {
 	for range nameTries {
 		var b [3]byte
 		if _, err := rand.Read(b[:]); err != nil {
-			return "", err
+			return err
 		}
-		name := "task-" + hex.EncodeToString(b[:])
-		_, err := r.shared().run(ctx, "show-ref", "--verify", "-q", "refs/heads/"+prefix+name)
+		t.Name = "task-" + hex.EncodeToString(b[:])
+		t.Dir, t.Branch = filepath.Join(place, t.Name), prefix+t.Name
+		if exists(t.Dir) {
+			continue
+		}
+		_, err := t.repo.git.run(ctx, "worktree", "add", "--no-checkout", "--no-track", "-q", "-b", t.Branch, "--", t.Dir, t.Base)
 		if err == nil {
-			continue
+			return nil
 		}
-		if !exitIs(err, 1) {
-			return "", wrap(err, "the branches cannot be read")
+		if at, cerr := t.repo.shared().commit(ctx, "refs/heads/"+t.Branch); cerr == nil && at != "" && !exists(t.Dir) && ctx.Err() == nil {
+			if at != t.Base {
+				continue // somebody else's branch
+			}
 		}
-		if _, err := os.Lstat(filepath.Join(place, name)); err == nil {
-			continue
-		}
-		return name, nil
+		_ = t.undoLocked(ctx)
+		return t.notAdded(ctx, err)
 	}
-	return "", failed("no free name was found in %s", place)
+	return failed("no free name was found in %s", place)
 }
 
 // fill checks out and puts in what the task needs besides.

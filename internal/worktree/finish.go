@@ -73,7 +73,9 @@ func (t *Tree) finish(ctx context.Context, rep *Report) error {
 	w := work{g: g, record: t.record, dir: t.Dir, branch: t.Branch, base: t.Base, label: t.state.Label}
 	var leaveOut []string
 	for _, f := range append(fakes(t.Dir, t.Cwd, placeholders()), stuck...) {
-		leaveOut = append(leaveOut, exclude(f))
+		if straight(t.Dir, filepath.FromSlash(f)) {
+			leaveOut = append(leaveOut, exclude(f))
+		}
 	}
 	o, err := w.settle(ctx, leaveOut...)
 	if o.branch != "" {
@@ -100,22 +102,14 @@ func (t *Tree) judge(ctx context.Context, rep *Report, w work, o outcome, keep b
 	if rep.Switched {
 		rep.Notes = append(rep.Notes, switchedNote(o, t.Branch))
 	}
-	inner, err := w.nested(ctx, o.head, t.state.Subs, "")
+	own, stash, err := w.g.refs(ctx, "refs/heads/"+t.Branch, "refs/stash")
 	if err != nil {
 		return err
 	}
-	for _, n := range inner {
-		keep = true
-		rep.Notes = append(rep.Notes, show(n)+" is a repository of its own: what is in it is in no commit of this one, only in the worktree")
-	}
-	if stash, _ := t.repo.shared().line(ctx, "rev-parse", "-q", "--verify", "refs/stash"); stash != t.state.Stash && stash != "" {
+	if stash != t.state.Stash && stash != "" {
 		rep.Notes = append(rep.Notes, "the task has stashed something, which is in the stash of the repository: git stash list")
 	}
 	if err := t.ignored(ctx, rep, w); err != nil {
-		return err
-	}
-	own, err := w.g.commit(ctx, "refs/heads/"+t.Branch)
-	if err != nil {
 		return err
 	}
 	if !keep && !o.leftovers && !rep.Switched && o.head == t.Base && own == t.Base {
@@ -160,7 +154,7 @@ func (t *Tree) contents(ctx context.Context, rep *Report, g git) error {
 	if rep.Commits, err = g.count(ctx, t.Base, rep.Head); err != nil {
 		return err
 	}
-	if rep.Files, rep.FileCount, err = g.changedFiles(ctx, t.Base, rep.Head); err != nil {
+	if err := t.files(ctx, rep, g); err != nil {
 		return err
 	}
 	if rep.Commits > 0 {
@@ -185,18 +179,45 @@ func (g git) count(ctx context.Context, from, to string) (int, error) {
 	return strconv.Atoi(out)
 }
 
-// changedFiles are as "M path", the first of them, and how many there are.
-func (g git) changedFiles(ctx context.Context, from, to string) ([]string, int, error) {
-	out, err := g.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--ignore-submodules=none", from, to)
+// files names what has changed, and the repositories among it that git knows
+// nothing of but their commit.
+func (t *Tree) files(ctx context.Context, rep *Report, g git) error {
+	if rep.Head == t.Base {
+		return nil
+	}
+	out, err := g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", t.Base, rep.Head)
 	if err != nil {
-		return []string{}, 0, err
+		return err
 	}
 	parts := fields(out)
-	list := []string{}
-	for i := 0; i+1 < len(parts) && len(list) < maxListed; i += 2 {
-		list = append(list, parts[i]+" "+parts[i+1])
+	rep.FileCount = len(parts) / 2
+	for i := 0; i+1 < len(parts); i += 2 {
+		f, path := strings.Fields(parts[i]), parts[i+1]
+		if len(f) != 5 {
+			return errors.New("git diff-tree: not understood: " + clip(parts[i]))
+		}
+		if len(rep.Files) < maxListed {
+			rep.Files = append(rep.Files, f[4][:1]+" "+path)
+		}
+		if f[1] == "160000" && !slices.ContainsFunc(t.state.Subs, func(s sub) bool { return s.Path == path }) {
+			rep.Notes = append(rep.Notes, show(path)+" is a repository of its own: what is in it is in no commit of this one, only in the worktree")
+		}
 	}
-	return list, len(parts) / 2, nil
+	return nil
+}
+
+// refs gives what two refs stand at, "" where there is none.
+func (g git) refs(ctx context.Context, a, b string) (atA, atB string, err error) {
+	out, err := g.run(ctx, "for-each-ref", "--format=%(refname) %(objectname)", a, b)
+	for l := range strings.SplitSeq(out, "\n") {
+		switch name, at, _ := strings.Cut(l, " "); name {
+		case a:
+			atA = at
+		case b:
+			atB = at
+		}
+	}
+	return atA, atB, err
 }
 
 // merges asks git whether a commit merges into what the parent is at. g is any

@@ -102,28 +102,59 @@ func copyIndex(to *os.File, like string) error {
 	return os.Chtimes(to.Name(), fi.ModTime(), fi.ModTime())
 }
 
-// commitTree makes a commit of a tree. No hook, no signature, no editor.
+// commitTree makes a commit of a tree. No hook, no signature, no editor. Who
+// is not named by the configuration or the environment is not guessed at.
 func (g git) commitTree(ctx context.Context, tree, parent, message string) (string, error) {
 	args := []string{"commit-tree", "--no-gpg-sign", "-m", message}
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
+	args = append(args, tree)
+	g.off = append(g.off[:len(g.off):len(g.off)], setting{"user.useConfigOnly", "true"})
+	commit, err := g.line(ctx, args...)
+	if err == nil || ctx.Err() != nil {
+		return commit, err
+	}
+	unknown := false
 	for _, who := range [...]string{"AUTHOR", "COMMITTER"} {
-		asked := g
-		asked.off = append(append([]setting(nil), g.off...), setting{"user.useConfigOnly", "true"})
-		if _, err := asked.run(ctx, "var", "GIT_"+who+"_IDENT"); err != nil {
+		if _, verr := g.run(ctx, "var", "GIT_"+who+"_IDENT"); verr != nil {
+			unknown = true
 			g = g.with("GIT_" + who + "_NAME=" + fallbackName).with("GIT_" + who + "_EMAIL=" + fallbackEmail)
 		}
 	}
-	return g.line(ctx, append(args, tree)...)
+	if !unknown {
+		return commit, err
+	}
+	return g.line(ctx, args...)
 }
 
-// treeOf is the tree of a commit.
-func (g git) treeOf(ctx context.Context, commit string) (string, error) {
-	if commit == "" {
-		return "", nil
+// head gives HEAD's commit, that one's tree and the branch that HEAD is on,
+// each "" where there is none.
+func (g git) head(ctx context.Context) (commit, tree, branch string, err error) {
+	out, err := g.line(ctx, "rev-parse", "-q", "HEAD^{commit}", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
+	if l := strings.Split(out, "\n"); err == nil && len(l) == 3 {
+		return l[0], l[1], branchOf(l[2]), nil
 	}
-	return g.line(ctx, "rev-parse", "--verify", "-q", commit+"^{tree}")
+	// None yet, or one that cannot be read.
+	if commit, err = g.commit(ctx, "HEAD"); err == nil && commit != "" {
+		err = errors.New("the tree of HEAD cannot be read")
+	}
+	if err != nil {
+		return commit, "", "", err
+	}
+	ref, err := g.line(ctx, "symbolic-ref", "-q", "HEAD")
+	if exitIs(err, 1) {
+		err = nil
+	}
+	return "", "", branchOf(ref), err
+}
+
+func branchOf(ref string) string {
+	name, ok := strings.CutPrefix(ref, "refs/heads/")
+	if !ok {
+		return ""
+	}
+	return name
 }
 
 // changes makes a commit of the parent's uncommitted changes behind From, which
@@ -131,7 +162,7 @@ func (g git) treeOf(ctx context.Context, commit string) (string, error) {
 // are.
 func (t *Tree) changes(ctx context.Context, data string) (string, error) {
 	r := t.repo
-	head, err := r.git.commit(ctx, "HEAD")
+	head, was, _, err := r.git.head(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -160,8 +191,8 @@ func (t *Tree) changes(ctx context.Context, data string) (string, error) {
 	if got.short != "" {
 		t.Notices = append(t.Notices, "not all of your changes are in the worktree: "+got.short)
 	}
-	if was, err := g.treeOf(ctx, head); err != nil || was == got.tree {
-		return head, err
+	if was == got.tree {
+		return head, nil
 	}
 	return g.commitTree(ctx, got.tree, head, "Uncommitted changes, as they were when the task began")
 }

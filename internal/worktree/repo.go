@@ -35,29 +35,29 @@ func open(ctx context.Context, dir string, environ []string) (repo, error) {
 		return repo{}, failed("the directory %s cannot be read: %v", dir, err)
 	}
 	g := git{environ: environ, dir: real}
-	out, err := g.run(ctx, "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir")
-	if err != nil {
-		return repo{}, noRepo(real, err)
-	}
+	// Where there is no checkout git fails at the last question only.
+	out, err := g.run(ctx, "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 	l := strings.Split(strings.TrimRight(out, "\r\n"), "\n")
-	if len(l) != 4 {
-		return repo{}, failed("git's answer is not understood: %q", clip(out))
-	}
 	switch {
+	case len(l) < 4:
+		if err == nil {
+			err = failed("git's answer is not understood: %q", clip(out))
+		}
+		return repo{}, noRepo(real, err)
 	case l[0] == "true":
 		return repo{}, failed("%s is a bare repository: it has no checkout to work beside", real).
 			WithHint("go to a checkout of it, or make one: git worktree add DIR BRANCH")
 	case l[1] != "true":
 		return repo{}, failed("%s lies in a repository's git directory, not in a checkout", real)
 	}
-	r := repo{git: g}
-	if r.top, err = g.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+	if err != nil || len(l) != 5 {
 		return repo{}, noRepo(real, err)
 	}
+	r := repo{git: g}
 	for _, p := range []struct {
 		to   *string
 		path string
-	}{{&r.top, r.top}, {&r.own, l[2]}, {&r.common, l[3]}} {
+	}{{&r.top, l[4]}, {&r.own, l[2]}, {&r.common, l[3]}} {
 		if *p.to, err = filepath.EvalSymlinks(from(real, filepath.FromSlash(p.path))); err != nil {
 			return repo{}, failed("the repository of %s cannot be read: %v", real, err)
 		}

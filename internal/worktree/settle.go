@@ -37,16 +37,11 @@ type outcome struct {
 // one beside it.
 func (w work) settle(ctx context.Context, leaveOut ...string) (outcome, error) {
 	var o outcome
-	head, err := w.g.commit(ctx, "HEAD")
+	head, was, on, err := w.g.head(ctx)
 	if err != nil {
 		return o, err
 	}
-	o.head, o.branch = head, w.branch
-	ref, err := w.g.line(ctx, "symbolic-ref", "-q", "HEAD")
-	if err != nil && !exitIs(err, 1) {
-		return o, err
-	}
-	o.on = strings.TrimPrefix(ref, "refs/heads/")
+	o.head, o.on, o.branch = head, on, w.branch
 	if o.on != "" {
 		o.branch = o.on
 	}
@@ -56,10 +51,6 @@ func (w work) settle(ctx context.Context, leaveOut ...string) (outcome, error) {
 	}
 	defer got.remove()
 	o.short = got.short
-	was, err := w.g.treeOf(ctx, head)
-	if err != nil {
-		return o, err
-	}
 	if got.tree != was {
 		if under := underWay(w.record); under != "" {
 			o.notes = append(o.notes, under+" was under way when the task ended: its files are committed as they were")
@@ -147,32 +138,6 @@ func underWay(record string) string {
 	return ""
 }
 
-// nested are the repositories in a checkout that git knows nothing of but
-// their commit: what is in them is in no commit of ours.
-func (w work) nested(ctx context.Context, head string, known []sub, at string) ([]string, error) {
-	if head == "" {
-		return nil, nil
-	}
-	was := map[string]bool{}
-	for _, s := range known {
-		was[s.Path] = true
-	}
-	args := []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", w.base, head}
-	out, err := w.g.run(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	parts := fields(out)
-	for i := 0; i+1 < len(parts); i += 2 {
-		f := strings.Fields(parts[i])
-		if len(f) == 5 && f[1] == "160000" && !was[filepath.ToSlash(filepath.Join(at, parts[i+1]))] {
-			list = append(list, parts[i+1])
-		}
-	}
-	return list, nil
-}
-
 // fakes are the placeholders that a sandbox has left: files of ours that no
 // task has made.
 func fakes(dir, cwd string, names []string) []string {
@@ -187,13 +152,23 @@ func fakes(dir, cwd string, names []string) []string {
 			if b, err := os.ReadFile(path); err != nil || string(b) != "{}\n" {
 				continue
 			}
-			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) && straight(dir, rel) {
 				out = append(out, rel)
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// straight says that no link is on the way to a path.
+func straight(dir, rel string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	return plainParents(root, rel) == ""
 }
 
 // gone says that a worktree's directory is not there any more.

@@ -20,9 +20,9 @@ const (
 type state struct {
 	V       int       `json:"v"`
 	Branch  string    `json:"branch"`
-	Base    string    `json:"base"`             // where the task began
-	From    string    `json:"from"`             // the commit that the parent was at
-	Repo    string    `json:"repo"`             // the parent's checkout
+	Base    string    `json:"base"` // where the task began
+	From    string    `json:"from"` // the commit that the parent was at
+	Repo    string    `json:"repo"` // the parent's checkout
 	Dir     string    `json:"dir"`
 	Label   string    `json:"label,omitempty"`
 	Created time.Time `json:"created"`
