@@ -86,7 +86,7 @@ func (r *reader) clean(key string, v any) bool {
 // read in it could be any tool.
 func (r *reader) disallow(key string, v any) {
 	tokens, whole := r.tokens(key, v)
-	if _, ok := texts(v); !ok || !whole {
+	if _, ok := texts(v); !ok || !whole || r.f.Cut[key] {
 		r.deny("S2", key, "write a list of names: "+key+": Bash", "%s cannot be read (%s)", key, shown(v))
 		return
 	}

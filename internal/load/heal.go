@@ -33,6 +33,8 @@ type Front struct {
 	Repairs []Repair
 	// Raw names the keys whose value is no YAML by itself and was taken as text.
 	Raw map[string]bool
+	// Cut names the guarded keys below which lines were left out.
+	Cut map[string]bool
 	// Lost are lines that look like a guarded key and were not read as one.
 	Lost []diag.Problem
 
@@ -108,7 +110,7 @@ func Frontmatter(data []byte, shown string, k Keys) (f *Front, p *diag.Problem) 
 		return nil, strict
 	}
 	f.Root, f.doc = h.root, &doc{file: shown, root: h.root, pos: h.pos}
-	f.Raw, f.Repairs, f.Lost = h.raw, h.repairs, h.lost
+	f.Raw, f.Cut, f.Repairs, f.Lost = h.raw, h.cut, h.repairs, h.lost
 	if len(f.Repairs) == 0 {
 		f.Repairs = []Repair{{Class: "F4", Problem: diag.Problem{File: shown, Line: strict.Line, Col: strict.Col,
 			Message: "the frontmatter is not YAML (" + strict.Message + "); it was read line by line"}}}
@@ -131,6 +133,7 @@ type healing struct {
 	root    *spec.Object
 	pos     spec.Positions
 	raw     map[string]bool
+	cut     map[string]bool
 	repairs []Repair
 	lost    []diag.Problem
 	// twice are known keys that stand there again.
@@ -148,7 +151,7 @@ type lineField struct {
 
 // heal reads a frontmatter that starts on line 2 by known keys.
 func heal(front []byte, shown string, k Keys) *healing {
-	h := &healing{file: shown, keys: k, root: &spec.Object{}, pos: spec.Positions{spec.PathKey(): {Line: 2, Col: 1}}, raw: map[string]bool{}}
+	h := &healing{file: shown, keys: k, root: &spec.Object{}, pos: spec.Positions{spec.PathKey(): {Line: 2, Col: 1}}, raw: map[string]bool{}, cut: map[string]bool{}}
 	for _, f := range h.fields(front) {
 		h.field(f)
 	}
@@ -210,17 +213,21 @@ func squash(s string) string {
 	}, strings.ToLower(s))
 }
 
-// field reads the lines of one field: as YAML by itself, else as text.
+// field reads the lines of one field: as YAML by itself, else as text. A
+// guarded one is never longer than what YAML would give it: lines at the left
+// edge are left out of it, and Cut says so.
 func (h *healing) field(f lineField) {
-	t := &tree{file: h.file, pos: spec.Positions{}}
-	v, err := t.yaml([]byte(strings.Join(f.lines, "\n")+"\n"), f.line)
-	if fo, ok := v.(*spec.Object); err == nil && ok && len(fo.Members) == 1 && fo.Members[0].Key == f.key {
-		h.root.Members = append(h.root.Members, fo.Members[0])
-		for k, at := range t.pos {
-			if k != spec.PathKey() {
-				h.pos[k] = at
-			}
-		}
+	if h.yaml(f) {
+		return
+	}
+	at := spec.Pos{Line: f.line, Col: len(f.key) + 3}
+	repair := func(class, message, hint string) {
+		h.repairs = append(h.repairs, Repair{Class: class, Key: f.key, Problem: diag.Problem{File: h.file, Line: at.Line, Col: at.Col, Path: f.key,
+			Message: message, Hint: hint}})
+	}
+	if n := inner(f.lines); slices.Contains(h.keys.Guarded, f.key) && n < len(f.lines) && h.yaml(lineField{f.key, f.line, f.lines[:n]}) {
+		h.cut[f.key] = true
+		repair("F4", "the lines below it look like fields, are none, and were left out", "indent what belongs to a text above it")
 		return
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.Join(f.lines, "\n"), f.key+":"))
@@ -230,10 +237,35 @@ func (h *healing) field(f lineField) {
 	}
 	h.raw[f.key] = true
 	h.root.Members = append(h.root.Members, spec.Member{Key: f.key, Value: text})
-	at := spec.Pos{Line: f.line, Col: len(f.key) + 3}
 	h.pos[spec.PathKey(f.key)+keyMark], h.pos[spec.PathKey(f.key)] = spec.Pos{Line: f.line, Col: 1}, at
-	h.repairs = append(h.repairs, Repair{Class: class, Key: f.key, Problem: diag.Problem{File: h.file, Line: at.Line, Col: at.Col, Path: f.key,
-		Message: repaired[class], Hint: repairHint[class]}})
+	repair(class, repaired[class], repairHint[class])
+}
+
+// inner counts a field's own lines: the first, and those that are indented,
+// blank, comments or entries of a list.
+func inner(lines []string) int {
+	n := 1
+	for n < len(lines) && (lines[n] == "" || strings.ContainsRune(" \t-#", rune(lines[n][0]))) {
+		n++
+	}
+	return n
+}
+
+// yaml takes a field whose lines are YAML by themselves.
+func (h *healing) yaml(f lineField) bool {
+	t := &tree{file: h.file, pos: spec.Positions{}}
+	v, err := t.yaml([]byte(strings.Join(f.lines, "\n")+"\n"), f.line)
+	fo, ok := v.(*spec.Object)
+	if err != nil || !ok || len(fo.Members) != 1 || fo.Members[0].Key != f.key {
+		return false
+	}
+	h.root.Members = append(h.root.Members, fo.Members[0])
+	for k, at := range t.pos {
+		if k != spec.PathKey() {
+			h.pos[k] = at
+		}
+	}
+	return true
 }
 
 // repaired says how a field of each class was read.
