@@ -32,7 +32,7 @@ type faceRow struct {
 	params string // a JSON object
 	// state lays out the registry; nil is two. It gets its directory.
 	state layout
-	place place // of the registry; "" is plain
+	place place // of the registry; "" is usual
 	// want is {"data":…}, or {"error":{"code","details"}}: the number is the
 	// contract's, the message any, and the same everywhere. {ROOT} is the
 	// registry's directory; in specs, spec_digest is filled in. "" asks only
@@ -47,12 +47,12 @@ type faceRow struct {
 type place string
 
 const (
-	plain2 place = "plain"
+	usual  place = "usual"
 	nested place = "nested" // LARVA_DEPTH is set: the caller is an agent in a run
 	deep   place = "deep"   // so far down that .aside has room, and a persona's name in it has none
 )
 
-var places = []place{plain2, nested, deep}
+var places = []place{usual, nested, deep}
 
 // caller is one face with its own registry directory.
 type caller interface {
@@ -94,7 +94,7 @@ func TestFaces(t *testing.T) {
 	}
 	rows := faceRows()
 	checkTable(t, rows)
-	const generated = 150
+	const generated = 100
 	rows = append(rows, generatedRows(generated)...)
 	results := map[string][]*faceResult{}
 	for _, f := range allFaces {
@@ -137,7 +137,7 @@ func runFace(t *testing.T, face string, rows []faceRow, results []*faceResult) {
 
 func (r faceRow) at() place {
 	if r.place == "" {
-		return plain2
+		return usual
 	}
 	return r.place
 }
