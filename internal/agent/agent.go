@@ -40,6 +40,11 @@ type Loop struct {
 	Policy *permission.Policy
 	Points Points
 
+	// Parent is the loop that this one works for; nil: it is the root of its
+	// tree. A child has no Ask and no Remember of its own: see tree.go for what
+	// it shares with those above it.
+	Parent *Loop
+
 	// Ask puts a question to a person and returns their answer, or the zero
 	// Answer once ctx ends. nil: nobody can be asked, so a question is a
 	// denial. It is called by one goroutine at a time.
@@ -48,7 +53,8 @@ type Loop struct {
 	// the rule holds for this run.
 	Remember func(rule string) (where string, err error)
 	// Emit takes every event in order, one at a time, and must not call back.
-	// nil: events are dropped.
+	// nil: events are dropped. A child's Emit is for its own record: numbered by
+	// itself and without its label; the root's Emit has its events too.
 	Emit func(event.Event)
 	// Known gives the effects of tools that have no implementation here.
 	// `permission explain` sets it; in a run such a tool is unknown.
@@ -116,8 +122,11 @@ type Loop struct {
 	one     sync.Mutex // one call is judged and asked about at a time; guards schemas and Policy's growth
 	checks  map[string]*check
 	prompts []string // what the person typed last, for Auto
+	known   int      // how many of the root's grown rules are in Policy
 
-	out     sync.Mutex // guards what follows, and Mode in a run
+	// The root's out guards what follows in all loops of its tree, and Mode in
+	// a run.
+	out     sync.Mutex
 	seq     int
 	denials []event.Denial
 	notices []string
@@ -125,6 +134,11 @@ type Loop struct {
 	bill    bill
 	queued  []string // notes for the model, see Note
 	rawLost bool     // KeepRaw has failed and that was told
+	over    []model.Message
+	held    reserved
+	freed   chan struct{}  // of the root: closed once a request is over
+	person  chan struct{}  // of the root: held by who speaks to the person
+	grown   []profile.Rule // of the root: what the person has said "always" to
 }
 
 func (l *Loop) now() time.Time {
@@ -150,15 +164,22 @@ func (l *Loop) maxParallel() int {
 
 // emit says one event. The lock keeps seq and the order of calls the same.
 func (l *Loop) emit(b event.Body) {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	l.emitLocked(b)
 }
 
 func (l *Loop) emitLocked(b event.Body) {
 	l.seq++
+	e := event.Event{Seq: l.seq, Time: l.now(), Body: b}
+	if l.Parent == nil {
+		e.Agent = l.Agent
+	}
 	if l.Emit != nil {
-		l.Emit(event.Event{Seq: l.seq, Time: l.now(), Agent: l.Agent, Body: b})
+		l.Emit(e)
+	}
+	if l.Parent != nil {
+		l.emitAbove(e)
 	}
 }
 
@@ -168,32 +189,37 @@ func (l *Loop) Tell(b event.Body) { l.emit(b) }
 // Notice tells the person something, a retry of the model say; it stands in
 // the result too. Code is a word for programs, "" where there is none.
 func (l *Loop) Notice(code, text string) {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	l.notices = append(l.notices, text)
+	for p := l.Parent; p != nil; p = p.Parent {
+		p.notices = append(p.notices, l.Agent+": "+text)
+	}
 	l.emitLocked(event.Notice{Text: text, Code: code})
 }
 
 // deny keeps a refused call for the result.
 func (l *Loop) deny(d event.Decision) {
-	l.out.Lock()
-	defer l.out.Unlock()
-	l.denials = append(l.denials, event.Denial{Decision: d, Agent: l.Agent})
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	for p := l; p != nil; p = p.Parent {
+		p.denials = append(p.denials, event.Denial{Decision: d, Agent: l.Agent})
+	}
 }
 
 // halt ends the run because a point said so.
 type halt struct{ name, reason string }
 
 func (l *Loop) halt(name, reason string) {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	if l.halted == nil {
 		l.halted = &halt{name, reason}
 	}
 }
 
 func (l *Loop) isHalted() *halt {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	return l.halted
 }

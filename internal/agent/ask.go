@@ -9,7 +9,6 @@ import (
 
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/permission"
-	"larva.dev/larva/internal/profile"
 )
 
 // autoTime bounds the judge of mode auto, which has a shorter limit of its own.
@@ -23,14 +22,18 @@ func (l *Loop) ask(ctx context.Context, j *Judged) {
 		return
 	}
 	q.Decision = j.Decision // with the judge's reason
-	if l.Ask == nil {
+	root := l.root()
+	if root.Ask == nil {
 		j.Decision.Verdict, j.Decision.Unanswered = event.Deny, true
 		j.Decision.Reason = sentence(j.Decision.Reason) + " Nobody can be asked in this run."
 		return
 	}
-	l.emit(event.Permission{ID: q.ID, Decision: q.Decision})
-	l.Alert(ctx, "Permission is needed to use "+q.Decision.Tool+".")
-	a := l.Ask(ctx, q)
+	var a event.Answer
+	l.Floor(ctx, func() {
+		l.emit(event.Permission{ID: q.ID, Decision: q.Decision})
+		root.Alert(ctx, "Permission is needed to use "+q.Decision.Tool+".")
+		a = root.Ask(ctx, q)
+	})
 	if ctx.Err() != nil {
 		a = event.Answer{}
 	}
@@ -47,7 +50,7 @@ func (l *Loop) ask(ctx context.Context, j *Judged) {
 // question words a decision for a person. "Always" is not offered where no
 // rule could answer, nor for the end of plan mode.
 func (l *Loop) question(j *Judged) event.Question {
-	q := event.Question{ID: j.Call.ID, Decision: j.Decision, Rules: l.Policy.Suggestions(j.Call, j.Effects)}
+	q := event.Question{ID: j.Call.ID, Agent: l.Agent, Decision: j.Decision, Rules: l.Policy.Suggestions(j.Call, j.Effects)}
 	if len(q.Rules) > 0 {
 		q.Suggested = q.Rules[0]
 	}
@@ -136,8 +139,8 @@ func (l *Loop) pointDecided(j *Judged, v event.Verdict, r *Reply) {
 // it cannot be stored it holds for this run.
 func (l *Loop) remember(rule string) {
 	where := "this run"
-	if l.Remember != nil {
-		w, err := l.Remember(rule)
+	if keep := l.root().Remember; keep != nil {
+		w, err := keep(rule)
 		if err != nil {
 			l.Notice("rule_not_saved", fmt.Sprintf("the rule %s could not be saved and holds for this run only: %v", rule, err))
 		} else {
@@ -169,17 +172,4 @@ func sentence(s string) string {
 		return s
 	}
 	return s + "."
-}
-
-// grow puts an allow rule of the person's into the policy. It runs under
-// l.one; the policy that the caller handed over stays as it is.
-func (l *Loop) grow(rule, where string) error {
-	rules, err := l.Policy.Rules.With(profile.Rule{Text: rule, Origin: where, User: true}, l.Policy.Places)
-	if err != nil {
-		return err
-	}
-	p := *l.Policy
-	p.Rules = rules
-	l.Policy = &p
-	return nil
 }

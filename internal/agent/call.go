@@ -128,6 +128,7 @@ func (l *Loop) start(ctx context.Context, j *job) bool {
 func (l *Loop) again(ctx context.Context, j *job) {
 	l.one.Lock()
 	defer l.one.Unlock()
+	l.refresh()
 	eff, fault := effects(j.tool, j.Call)
 	if fault != nil {
 		j.result = fault
@@ -152,8 +153,11 @@ func (l *Loop) run(ctx context.Context, j *job) {
 			j.result = refuse(tool.Fail("the tool %s broke: %v", j.Call.Tool, p))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, maxToolTime)
-	defer cancel()
+	if !j.tool.Spec().Endless {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, maxToolTime)
+		defer cancel()
+	}
 	r, err := j.tool.Run(ctx, j.Call)
 	if err != nil {
 		r = broke(ctx, j.Call.Tool, err)
@@ -217,7 +221,10 @@ func (l *Loop) after(ctx context.Context, j *job, r *tool.Result) []note {
 // whyStopped words the end of ctx for the model.
 func (l *Loop) whyStopped(ctx context.Context) string {
 	if errors.Is(context.Cause(ctx), errTimeLimit) {
-		return fmt.Sprintf("the run's time limit of %v was reached", l.TimeLimit)
+		return fmt.Sprintf("the run's time limit of %v was reached", l.root().TimeLimit)
+	}
+	if why, ok := context.Cause(ctx).(interface{ Why() string }); ok {
+		return why.Why()
 	}
 	var failed *diag.Error // a session that cannot be written, say
 	if errors.As(context.Cause(ctx), &failed) && failed.Code != diag.Interrupted {

@@ -53,10 +53,10 @@ func (l *Loop) keepRaw(id string, data []byte) bool {
 	if err == nil {
 		return true
 	}
-	l.out.Lock()
+	l.root().out.Lock()
 	told := l.rawLost
 	l.rawLost = true
-	l.out.Unlock()
+	l.root().out.Unlock()
 	if !told { // what fails once goes on failing
 		l.Notice("raw_not_kept", fmt.Sprintf("whole outputs are not kept from here on: %v", err))
 	}

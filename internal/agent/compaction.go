@@ -154,10 +154,10 @@ func (r *run) compact(ctx context.Context, trigger string, midway bool) error {
 	r.messages = []model.Message{{Role: model.User, Blocks: []model.Block{{Text: text}}}}
 	r.context.measured = 0
 	after := r.projected("")
-	r.out.Lock()
+	r.root().out.Lock()
 	r.bill.context = after
 	r.emitLocked(event.Compacted{Before: before, After: after, Summary: text})
-	r.out.Unlock()
+	r.root().out.Unlock()
 	if r.Compaction.Forget != nil {
 		r.Compaction.Forget()
 	}

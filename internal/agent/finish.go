@@ -35,6 +35,7 @@ func exitOf(r event.StopReason) int {
 // close says the last events of the run and gives its result, with what the
 // last points have cost and said.
 func (r *run) close(ctx context.Context, e end) (event.Result, error) {
+	r.keep()
 	r.lastPoints(ctx, e)
 	res := r.result(ctx, e)
 	if e.err != nil {
@@ -69,8 +70,8 @@ func (r *run) lastPoints(ctx context.Context, e end) {
 }
 
 func (r *run) result(ctx context.Context, e end) event.Result {
-	r.out.Lock()
-	defer r.out.Unlock()
+	r.root().out.Lock()
+	defer r.root().out.Unlock()
 	res := event.Result{Schema: event.Version, Result: r.last, StopReason: e.reason, ExitCode: exitOf(e.reason),
 		SessionID: r.Session, Persona: r.Persona, Model: r.Model.Name(), Turns: r.turns, Usage: r.bill.usage,
 		CostUSD: r.costLocked(), Structured: r.structured, Denials: r.denials, Notices: r.notices, DurationMS: r.now().Sub(r.began).Milliseconds()}

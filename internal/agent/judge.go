@@ -42,6 +42,7 @@ func (l *Loop) Judge(ctx context.Context, c tool.Call) Judged {
 
 func (l *Loop) judge(ctx context.Context, c tool.Call) Judged {
 	j := Judged{Call: c}
+	l.refresh()
 	t, ok := l.Tools.Get(c.Tool)
 	if !ok {
 		return l.judgeKnown(j)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"strings"
 
 	"larva.dev/larva/internal/event"
@@ -31,10 +30,10 @@ func (l *Loop) SetMode(mode string) {
 	p := *l.Policy
 	p.Mode = mode
 	l.Policy = &p
-	l.out.Lock()
+	l.root().out.Lock()
 	l.Mode = mode
 	l.emitLocked(event.Notice{Code: "mode", Text: "the mode is " + mode + " now"})
-	l.out.Unlock()
+	l.root().out.Unlock()
 	switch {
 	case was == permission.Plan:
 		l.Note(strings.Replace(planOverNote, "%s", mode, 1))
@@ -46,25 +45,25 @@ func (l *Loop) SetMode(mode string) {
 // CurrentMode is the mode that calls are judged by now. Tools, points and
 // other goroutines may ask for it.
 func (l *Loop) CurrentMode() string {
-	l.out.Lock()
-	defer l.out.Unlock()
-	return cmp.Or(l.Mode, permission.Default)
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	return l.modeLocked()
 }
 
 // Note puts a note of ours before the model with the next thing it is sent: an
 // undo, say. Any goroutine may call it.
 func (l *Loop) Note(text string) {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	l.queued = append(l.queued, text)
 }
 
 // notes takes the queued notes, as one text; "" where there is none.
 func (l *Loop) notes() string {
-	l.out.Lock()
+	l.root().out.Lock()
 	queued := l.queued
 	l.queued = nil
-	l.out.Unlock()
+	l.root().out.Unlock()
 	var out []string
 	for _, text := range queued {
 		out = append(out, systemNote(text))

@@ -57,7 +57,7 @@ func (r *run) promptText(ctx context.Context, prompt string, before, behind []no
 	if r.CurrentMode() == permission.Plan {
 		r.Note(planNote)
 	}
-	for _, first := range []string{r.notes(), appendNotes("", before)} {
+	for _, first := range []string{r.notes(), r.arrived(), appendNotes("", before)} {
 		if first != "" {
 			text = first + "\n\n" + text
 		}

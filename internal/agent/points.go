@@ -56,6 +56,14 @@ type Points struct {
 	// reason to the model and the loop goes on, five times at most; Halt ends
 	// the run as hook_stopped; Context is ignored.
 	Stop []func(context.Context, Stopping) Said
+	// Idle runs when the model has ended its turn and no Stop func keeps it from
+	// doing so. It may wait for what is still to come; a text goes to the model
+	// and the loop goes on, "" lets the run end. It is not bounded: who gives
+	// texts for ever ends at the limit of turns.
+	Idle []func(ctx context.Context) string
+	// Arrived gives what has come in meanwhile: asked before the prompt and
+	// after each batch of calls, it does not wait. "" is nothing.
+	Arrived []func() string
 	// SessionEnd runs once, before the result event, also after a cancel: its
 	// ctx is not the run's and ends after 30 seconds.
 	SessionEnd []func(context.Context, event.Result)

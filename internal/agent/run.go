@@ -83,9 +83,9 @@ func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
 // newRun sets out from History with nothing spent. What History holds is
 // never changed.
 func (l *Loop) newRun() *run {
-	l.out.Lock()
+	l.root().out.Lock()
 	l.denials, l.notices, l.halted, l.bill, l.rawLost = nil, nil, nil, bill{}, false
-	l.out.Unlock()
+	l.root().out.Unlock()
 	r := &run{Loop: l, began: l.now(), system: l.System, ids: map[string]bool{}}
 	if l.AnswerSchema != nil {
 		r.schema = compile(l.AnswerSchema)
@@ -148,8 +148,7 @@ func (r *run) mayAsk(ctx context.Context) end {
 	case ctx.Err() != nil:
 		return r.cancelled(ctx)
 	case r.overBudget() != "":
-		r.Notice("budget", "stopped: "+r.overBudget())
-		return end{reason: event.StopBudget}
+		return r.broke(r.overBudget())
 	case r.turns >= r.maxTurns():
 		s := "s"
 		if r.maxTurns() == 1 {
@@ -184,10 +183,17 @@ func (r *run) act(ctx context.Context, calls []model.Call, cut bool) end {
 			return e
 		}
 	}
-	if text := r.notes(); text != "" {
-		r.generated(text)
+	for _, text := range []string{r.notes(), r.arrived()} {
+		if text != "" {
+			r.generated(text)
+		}
 	}
 	return end{}
+}
+
+func (r *run) broke(why string) end {
+	r.Notice("budget", "stopped: "+why)
+	return end{reason: event.StopBudget}
 }
 
 // generated says something to the model that no person typed.
@@ -231,6 +237,9 @@ func (r *run) ended(ctx context.Context, a *model.Answer) end {
 		r.Notice("empty_answer", "the model ended without a text")
 	}
 	if r.schema != nil {
+		if r.idle(ctx) { // what is still to come may change the answer
+			return end{}
+		}
 		if e, ok := r.satisfies(); !ok {
 			return e
 		}
@@ -250,9 +259,12 @@ func (r *run) stopPoints(ctx context.Context) end {
 		}
 	}
 	if len(notes) == 0 {
-		return end{reason: event.StopEndTurn}
+		return r.rest(ctx)
 	}
 	if r.continues >= maxContinues {
+		if r.idle(ctx) {
+			return end{}
+		}
 		r.Notice("stop_hook", fmt.Sprintf("the hook %s has kept the run from ending %d times; it ends now", notes[0].name, maxContinues))
 		return end{reason: event.StopEndTurn}
 	}
@@ -286,7 +298,7 @@ func (r *run) say(blocks ...model.Block) {
 }
 
 func (l *Loop) denied() []event.Denial {
-	l.out.Lock()
-	defer l.out.Unlock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
 	return l.denials
 }

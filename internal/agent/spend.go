@@ -20,6 +20,18 @@ type bill struct {
 	// what is known of the cost.
 	unpriced string
 	context  int // tokens of the conversation as last measured
+	answer   int // tokens of the last answer
+}
+
+// add puts one answer on the bill.
+func (b *bill) add(name string, price *profile.Price, u event.Usage) {
+	b.usage = b.usage.Add(u)
+	switch {
+	case price != nil:
+		b.usd += price.USD(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
+	case tokens(u) > 0:
+		b.unpriced = name
+	}
 }
 
 // priceOf gives the price of provider/model, nil where it is unknown.
@@ -38,18 +50,14 @@ func (l *Loop) priceOf(name string) *profile.Price {
 func (l *Loop) spend(m model.Model, a *model.Answer, main bool) {
 	name := cmp.Or(a.Served, m.Name())
 	price := l.priceOf(name)
-	l.out.Lock()
-	defer l.out.Unlock()
-	b := &l.bill
-	b.usage = b.usage.Add(a.Usage)
-	switch u := a.Usage; {
-	case price != nil:
-		b.usd += price.USD(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
-	case tokens(u) > 0:
-		b.unpriced = name
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	for p := l; p != nil; p = p.Parent { // a child's spending is that of all above it
+		p.bill.add(name, price, a.Usage)
 	}
+	b := &l.bill
 	if main {
-		b.context = int(tokens(a.Usage))
+		b.context, b.answer = int(tokens(a.Usage)), a.Usage.OutputTokens
 	}
 	l.emitLocked(event.Spent{Model: name, Turn: a.Usage, Total: b.usage, CostUSD: l.costLocked(),
 		ContextTokens: b.context, ContextWindow: l.window()})
@@ -72,12 +80,25 @@ func tokens(u event.Usage) int64 {
 // errBudget is what a side question gets once the budget is spent.
 var errBudget = errors.New("the run's budget is spent")
 
-// overBudget says in words which budget is spent, "" where none is. What has
-// no price counts nothing in USD.
+// overBudget says in words which budget of this loop or of one above it is
+// spent, "" where none is. What has no price counts nothing in USD.
 func (l *Loop) overBudget() string {
-	l.out.Lock()
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	return l.overLocked()
+}
+
+func (l *Loop) overLocked() string {
+	for p := l; p != nil; p = p.Parent {
+		if why := p.overOwn(); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (l *Loop) overOwn() string {
 	b := l.bill
-	l.out.Unlock()
 	if t := tokens(b.usage); l.BudgetTokens != nil && t >= *l.BudgetTokens {
 		return fmt.Sprintf("%d tokens are used, the budget is %d", t, *l.BudgetTokens)
 	}
@@ -93,9 +114,11 @@ func (l *Loop) overBudget() string {
 // asked. Points may call it while they run, from any goroutine. Deadlines are
 // the caller's.
 func (l *Loop) Side(ctx context.Context, m model.Model, req model.Request) (*model.Answer, error) {
-	if why := l.overBudget(); why != "" {
+	over, why := l.reserve(ctx, m, func() int { return estimate(req.Messages) })
+	if why != "" {
 		return nil, fmt.Errorf("%s is not asked: %w", m.Name(), errBudget)
 	}
+	defer over()
 	a, err := m.Ask(ctx, req, nil)
 	if err != nil {
 		return nil, err

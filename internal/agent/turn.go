@@ -16,6 +16,11 @@ import (
 // puts the answer down. A conversation that the service finds too long is
 // shortened once and sent again. An end with a reason or an error is the run's.
 func (r *run) turn(ctx context.Context) (*model.Answer, end) {
+	over, why := r.reserve(ctx, r.Model, func() int { return r.prefix() + estimate(r.messages) })
+	if why != "" {
+		return nil, r.broke(why)
+	}
+	defer over()
 	r.turns++
 	a, streamed, err := r.ask(ctx)
 	if tooLong(err) && streamed == "" && ctx.Err() == nil {

@@ -84,7 +84,9 @@ type Denial struct {
 // Question is put to a person. Suggested is the narrowest sensible rule that
 // an "always" stores.
 type Question struct {
-	ID        string
+	ID string
+	// Agent is the label of the agent that asks, "" for the main one.
+	Agent     string
 	Decision  Decision
 	Suggested string
 	// Rules are all that an "always" stores: one for each part of a shell line

@@ -19,6 +19,8 @@ type Spec struct {
 	Schema      json.RawMessage `json:"input_schema"` // a JSON Schema object
 	// Parallel says that calls may run beside other parallel ones.
 	Parallel bool `json:"-"`
+	// Endless says that a call may take as long as the run: it ends with ctx.
+	Endless bool `json:"-"`
 	// MaxOutput is how many bytes of a result the model reads; 0 means the
 	// common 30,000. A tool that names more keeps to it by itself.
 	MaxOutput int `json:"-"`
