@@ -25,3 +25,6 @@ go run ./scripts/gen -check
 
 step "cue vet"
 cue vet ./schema ./personas ./profiles
+
+step "types of the Python client"
+(cd python && mypy --no-incremental)

@@ -13,6 +13,7 @@ need bwrap bubblewrap
 need node nodejs
 need npm npm
 need python3 python3
+need mypy mypy
 need column bsdextrautils
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || need google-chrome chromium # for the page of larva serve
 if ((${#missing[@]})); then
