@@ -47,6 +47,40 @@ type Policy struct {
 	Sandboxed bool
 	// CanSpawn is who may be a subagent; it binds only beside a Ceiling.
 	CanSpawn *spec.CanSpawn
+	// Above bound a subagent's calls too: those of all that it works for. The
+	// lower of two ceilings is not enough, since an undeclared family is a
+	// question that a rule may answer, and a declared one is a refusal.
+	Above []Bound
+}
+
+// Bound is the ceiling of an agent, as in Policy.
+type Bound struct {
+	Ceiling  capability.Ceiling
+	CanSpawn *spec.CanSpawn
+}
+
+// bounds are the policy's own and those above, without those that have no
+// ceiling.
+func (p *Policy) bounds() []Bound {
+	var out []Bound
+	if p.Ceiling != nil {
+		out = append(out, Bound{p.Ceiling, p.CanSpawn})
+	}
+	for _, b := range p.Above {
+		if b.Ceiling != nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Below gives a subagent's policy: this one's rules and mode, its own bound
+// beside all that bind this one.
+func (p *Policy) Below(own Bound) *Policy {
+	c := *p
+	c.Ceiling, c.CanSpawn = own.Ceiling, own.CanSpawn
+	c.Above = p.bounds()
+	return &c
 }
 
 // HookSays is what the hooks before a tool said together. Zero: nothing.

@@ -124,21 +124,25 @@ func planned(u *unit) bool {
 
 // ceiling refuses what is above the persona's declared capabilities.
 func (p *Policy) ceiling(u *unit, add func(event.Stage, *rule, string, ...any)) {
-	if p.Ceiling == nil {
-		return
-	}
-	for _, n := range u.needs {
-		declared, ok := p.Ceiling[n.Family]
-		if ok && n.Posture > declared {
-			add(event.StageCeiling, nil, "%s needs %s %s; the persona declares %s", quote(u.text), n.Family, n.Posture, declared)
+	for i, b := range p.bounds() {
+		who := "the persona"
+		if i > 0 || p.Ceiling == nil {
+			who = "the persona that it works for"
 		}
-	}
-	if u.call.Tool == "task" {
-		switch c := p.CanSpawn; {
+		for _, n := range u.needs {
+			declared, ok := b.Ceiling[n.Family]
+			if ok && n.Posture > declared {
+				add(event.StageCeiling, nil, "%s needs %s %s; %s declares %s", quote(u.text), n.Family, n.Posture, who, declared)
+			}
+		}
+		if u.call.Tool != "task" {
+			continue
+		}
+		switch c := b.CanSpawn; {
 		case c == nil || !c.All && len(c.IDs) == 0:
-			add(event.StageCeiling, nil, "the persona may not spawn subagents")
+			add(event.StageCeiling, nil, "%s may not spawn subagents", who)
 		case !c.All && !contains(c.IDs, u.subject):
-			add(event.StageCeiling, nil, "the persona may not spawn %s", quote(u.subject))
+			add(event.StageCeiling, nil, "%s may not spawn %s", who, quote(u.subject))
 		}
 	}
 }
@@ -155,7 +159,8 @@ func contains(list []string, s string) bool {
 // undeclared lists the families that the unit needs more of than an undeclared
 // one grants: reading inside the project.
 func (p *Policy) undeclared(u *unit) []string {
-	if p.Ceiling == nil {
+	bounds := p.bounds()
+	if len(bounds) == 0 {
 		return nil
 	}
 	reading := capability.Highest(u.needs) <= capability.ReadOnly && (u.reader || u.seg == nil && u.broken == "")
@@ -166,7 +171,12 @@ func (p *Policy) undeclared(u *unit) []string {
 	}
 	var out []string
 	for _, n := range u.needs {
-		if _, ok := p.Ceiling[n.Family]; ok || n.Posture <= capability.Undeclared {
+		declared := true
+		for _, b := range bounds {
+			_, ok := b.Ceiling[n.Family]
+			declared = declared && ok
+		}
+		if declared || n.Posture <= capability.Undeclared {
 			continue
 		}
 		local := n.Family == "filesystem" || n.Family == "shell" || n.Family == "git"
@@ -306,10 +316,15 @@ func (p *Policy) allowingPath(u *unit, pt tool.Path, user bool) *rule {
 // a command: a persona with shell read_only and no sandbox as a second wall.
 // Commands of git are bound by the persona's git posture instead.
 func (p *Policy) lean(u *unit) bool {
-	if u.seg == nil || u.boxed || p.Ceiling == nil {
+	if u.seg == nil || u.boxed {
 		return false
 	}
-	if s, ok := p.Ceiling["shell"]; !ok || s != capability.ReadOnly {
+	readers := false
+	for _, b := range p.bounds() {
+		s, ok := b.Ceiling["shell"]
+		readers = readers || ok && s == capability.ReadOnly
+	}
+	if !readers {
 		return false
 	}
 	for _, n := range u.needs {
