@@ -24,7 +24,7 @@ import (
 
 // patience is how long a page may take for one step; only a failing test
 // waits that long.
-const patience = 10 * time.Second
+const patience = 20 * time.Second
 
 // startBrowser starts the one browser that all flows share, in tabs. It lives
 // until the test ends.
@@ -33,7 +33,8 @@ func startBrowser(t *testing.T) context.Context {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(chromium(t)), chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("process-per-site", true), // all flows in one renderer: starting one costs more than a flow
+		// All flows in one renderer: to start one costs more than a step of a flow.
+		chromedp.Flag("process-per-site", true), chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("in-process-gpu", true), chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 860))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses to build its sandbox as root
@@ -220,6 +221,14 @@ func (tb *tab) open(hash string) {
 	tb.loads++
 	tb.do(chromedp.Navigate(fmt.Sprintf("%s/?%d%s", tb.url, tb.loads, hash))) // another query: a hash alone would load nothing
 	tb.wait(`!document.querySelector('.loading, .skeleton') && document.querySelector('#main').children.length > 0`)
+}
+
+// visit goes to an address within the page and waits for what stands in its
+// first heading.
+func (tb *tab) visit(hash, heading string) {
+	tb.t.Helper()
+	tb.hash(hash)
+	tb.waitText("#main h1", heading)
 }
 
 // hash changes the address within the page.

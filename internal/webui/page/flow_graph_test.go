@@ -46,8 +46,7 @@ func graphing(t *testing.T, browser context.Context) {
 	tb.press("Show all")
 	tb.waitText(".graph .muted", "9 calls")
 	tb.press("Larger")
-	tb.hash("#/graph/lone")
-	tb.waitText("#main h1", "Whom lone")
+	tb.visit("#/graph/lone", "Whom lone")
 	tb.hash("#/graph/unknown")
 	tb.waitText("#main", "No persona unknown is registered")
 }
@@ -64,8 +63,7 @@ func crowding(t *testing.T, browser context.Context) {
 	tb.waitText(".too-many", "9,001 are too many to draw")
 	tb.waitText(".too-many .chip", "hub9,000")
 	t.Logf("9,000 calls told of in %.0f ms", ms)
-	tb.hash("#/graph/spoke-17")
-	tb.waitText("#main h1", "Whom spoke-17 may call")
+	tb.visit("#/graph/spoke-17", "Whom spoke-17 may call")
 	tb.wait(`document.querySelectorAll('.node').length === 2`)
 }
 
@@ -110,11 +108,9 @@ func narrow(t *testing.T, browser context.Context) {
 	tb.wait(`!document.querySelector('.save-bar').hidden`)
 	fits("save bar")
 	tb.click("#discard")
-	tb.hash("#/compare/code-reviewer/default/terse")
-	tb.waitText("#main h1", "Variants of")
+	tb.visit("#/compare/code-reviewer/default/terse", "Variants of")
 	fits("diff")
-	tb.hash("#/graph")
-	tb.waitText("#main h1", "Who may call")
+	tb.visit("#/graph", "Who may call")
 	fits("graph")
 	tb.press("Personas")
 	seen(true, false)

@@ -72,8 +72,7 @@ func keyboard(t *testing.T, browser context.Context) {
 	tb.key(kb.Escape)
 	at("delete")
 
-	tb.hash("#/graph")
-	tb.waitText("#main h1", "Who may call whom")
+	tb.visit("#/graph", "Who may call whom")
 	tb.tabTo(`document.activeElement.matches('.node')`)
 	at("conductor")
 	tb.key(kb.ArrowDown)
@@ -159,15 +158,12 @@ func naming(t *testing.T, browser context.Context) {
 	}
 	tb.click("#json")
 	look("JSON")
-	tb.hash("#/compare/code-reviewer")
-	tb.waitText("#main h1", "Variants of")
+	tb.visit("#/compare/code-reviewer", "Variants of")
 	look("diff")
-	tb.hash("#/graph/planner")
-	tb.waitText("#main h1", "Whom planner may call")
+	tb.visit("#/graph/planner", "Whom planner may call")
 	tb.press("As a table")
 	look("graph")
-	tb.hash("#/")
-	tb.waitText("#main h1", "Personas as code")
+	tb.visit("#/", "Personas as code")
 	look("home")
 	if got := eval[string](tb, `[...document.querySelectorAll('header, nav, main, [role=search], [role=region]')].map(e => (e.getAttribute('role') ?? e.tagName.toLowerCase())).join(' ')`); !strings.HasPrefix(got, "header search nav main region") {
 		t.Errorf("the landmarks are %s", got)

@@ -126,9 +126,7 @@ func guarding(t *testing.T, browser context.Context) {
 	if err := chromedp.Listen(tb.ctx, dialogType(asks)); err != nil {
 		t.Fatal(err)
 	}
-	go func() { // the reload waits for an answer, so it cannot be waited for here
-		_ = chromedp.Do(tb.ctx, chromedp.Reload())
-	}()
+	eval[any](tb, `void setTimeout(() => location.reload())`)
 	if got := <-asks; got != "beforeunload" {
 		t.Errorf("leaving the page opens %s, want beforeunload", got)
 	}
