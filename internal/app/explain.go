@@ -26,7 +26,7 @@ func (a *App) Explain(ctx context.Context, in ExplainInput, each func(event.Deci
 	if err != nil {
 		return err
 	}
-	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: permission.KnownEffects}
+	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: s.known}
 	each = withJudge(s.policy, each)
 	if in.Calls == nil {
 		return explainOne(ctx, l, in.Tool, inputOf(in.Tool, in.Input), each)

@@ -34,7 +34,7 @@ func (a *App) lost(id string, err error) error {
 
 // noPersona is PERSONA_NOT_FOUND where nothing at all has the id, with what
 // may have been meant: a path without its slash, or an id that is near.
-func (a *App) noPersona(id string, sources []sourceItem) error {
+func (a *App) noPersona(id string, sources []sourceItem, defs agents) error {
 	e := diag.New(diag.PersonaNotFound, "there is no persona %s", id).With("persona_id", id)
 	if _, err := os.Lstat(a.abs(id)); err == nil {
 		return e.WithHint("a path needs a slash: larva run %s", diag.Word("./"+id))
@@ -51,6 +51,9 @@ func (a *App) noPersona(id string, sources []sourceItem) error {
 	for _, s := range sources {
 		ids = append(ids, s.Name)
 	}
+	for _, f := range defs.list {
+		ids = append(ids, f.ID)
+	}
 	if stored, err := a.PersonaIDs(); err == nil {
 		ids = append(stored, ids...)
 	}
@@ -58,7 +61,7 @@ func (a *App) noPersona(id string, sources []sourceItem) error {
 	if near := nearest.Name(id, ids); near != "" {
 		meant = "did you mean " + near + "? "
 	}
-	return e.WithHint("%sregistered ones: larva list; shipped: %s", meant, strings.Join(names, ", "))
+	return e.WithHint("%sregistered ones: larva list; definitions: larva agent list; shipped: %s", meant, strings.Join(names, ", "))
 }
 
 // scenarioAt is the model that a scenario file is, where label is such a

@@ -11,7 +11,6 @@ import (
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/load"
-	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/permission/foreign"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/tool"
@@ -109,7 +108,7 @@ func (s *stand) judgeOf(ctx context.Context, as string) (func(tool.Call) (event.
 		}
 		return func(c tool.Call) (event.Decision, string) { return judge(c), "" }, nil
 	}
-	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: permission.KnownEffects}
+	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: s.known}
 	return func(c tool.Call) (event.Decision, string) {
 		j := l.Judge(ctx, c)
 		if j.Fault != nil {

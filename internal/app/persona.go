@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/spec"
@@ -16,10 +17,14 @@ type chosen struct {
 	spec    *spec.Object // materialised, with its digest
 	variant string
 	notices []string
+	// agent is the definition that the persona was read of, nil for none;
+	// keptAgent is the one that a session which goes on began with.
+	agent, keptAgent *definition.Definition
 }
 
 // persona finds PERSONA: a path, or an id in the registry, then among the
-// project's trusted sources, then among the shipped ones. Overrides are
+// project's trusted sources, then among definitions, those of the project only
+// where they are trusted, then among the shipped ones. Overrides are
 // applied and the result is checked.
 func (a *App) persona(ctx context.Context, p where, ref, variant string, overrides *spec.Object) (chosen, error) {
 	var c chosen
@@ -104,21 +109,41 @@ func (a *App) personaID(ctx context.Context, p where, id, variant string) (chose
 		project.notices = notices
 		return project.chosen, nil
 	}
+	defs, err := a.agents(p, store)
+	if err != nil {
+		return chosen{}, err
+	}
+	file, waiting := defs.best(id)
+	if project.spec != nil {
+		notices = append(notices, project.untrusted(id))
+	}
+	if waiting != nil {
+		notices = append(notices, waiting.untrusted())
+	}
+	if file != nil && file.Origin != definition.BuiltIn {
+		return file.take(variant, notices)
+	}
 	c, err = shipped(id, variant)
 	if err == nil {
 		c.notices = notices
-		if project.spec != nil {
-			c.notices = append(c.notices, project.untrusted(id))
-		}
 		return c, nil
+	}
+	if file != nil {
+		return file.take(variant, notices)
 	}
 	if project.spec != nil {
 		return chosen{}, diag.New(diag.NotTrusted, "persona %s is only a source of this project (%s), which is not trusted", id, project.file).
 			With("persona_id", id).With("path", project.file).With("hash", project.hash).
 			WithHint("read it, then: larva trust grant %s; or register it: larva register %s", id, diag.Word(project.file))
 	}
+	if waiting != nil {
+		return chosen{}, waiting.noTrust()
+	}
 	if errors.As(err, &missing) && missing.Code == diag.PersonaNotFound {
-		return chosen{}, a.noPersona(id, sources)
+		if broken := defs.broken(id); broken != nil {
+			return chosen{}, broken
+		}
+		return chosen{}, a.noPersona(id, sources, defs)
 	}
 	return chosen{}, err
 }

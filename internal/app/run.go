@@ -218,6 +218,9 @@ func (s *stand) maxTurns(flag int) int {
 	if r := s.route.MaxTurns; r > 0 && flag <= 0 {
 		n = min(n, r)
 	}
+	if flag <= 0 {
+		n = s.agentTurns(n)
+	}
 	return n
 }
 

@@ -168,8 +168,11 @@ func (st *sitting) open(s *stand, in RunInput) error {
 	m := session.Meta{SessionID: st.id, Cwd: s.roots.Cwd, Project: s.at.project, Persona: s.ref, Named: in.Persona,
 		Spec: spec.AppendCanonical(nil, s.whole), Mode: s.mode(), Model: s.route.Name(), Label: in.Model, Profile: in.Profile,
 		Ask: in.Ask, Deny: in.Deny, Overridden: in.Override != nil}
+	if n := len(s.agents); n > 0 {
+		m.Definition = string(s.agents[n-1].Raw)
+	}
 	if st.from != nil {
-		m.Overridden = st.from.Meta.Overridden
+		m.Overridden, m.Definition = st.from.Meta.Overridden, st.from.Meta.Definition
 	}
 	var err error
 	if st.from == nil {

@@ -34,9 +34,16 @@ func (k *kept) keep(ctx context.Context, now chosen, err error) (chosen, error) 
 			k.meta.SessionID, k.meta.Persona.Digest).With("session_id", k.meta.SessionID)
 	}
 	then := spec.FromObject(whole)
-	out := chosen{spec: spec.Normalize(whole), variant: k.meta.Persona.Variant, notices: now.notices}
+	out := chosen{spec: spec.Normalize(whole), variant: k.meta.Persona.Variant, notices: now.notices, agent: now.agent}
+	if out.keptAgent, perr = k.agentBefore(); perr != nil {
+		return now, perr
+	}
 	k.ceiling, k.canSpawn = ceilingOf(then), then.CanSpawn
 	if err != nil {
+		if d := out.keptAgent; d != nil && d.HasHooks() {
+			return now, diag.New(diag.PersonaNotFound, "session %s ran a definition with hooks, which is not found any more: %v", k.meta.SessionID, err).
+				With("session_id", k.meta.SessionID).WithHint("put its file back, or begin anew")
+		}
 		out.notices = append(out.notices, "persona "+k.meta.Named+" is not found as it was ("+diag.As(err).Message+"); the session keeps its own")
 		return out, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/capability"
+	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/permission"
@@ -44,6 +45,9 @@ type stand struct {
 	forget  func()      // what the file tools know of files that were read
 	// whole is the persona as it is stored in the session.
 	whole *spec.Object
+	// agents are the definitions whose lists of tools bind the run; none for a
+	// persona of another kind.
+	agents []*definition.Definition
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
 }
@@ -178,6 +182,9 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	}
 	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
 	s.notices = append(s.notices, c.notices...)
+	if err := a.bindAgent(s, c); err != nil {
+		return err
+	}
 	label := s.persona.Model
 	s.route, err = s.eff.Route(label)
 	if in.modelFlag != "" {

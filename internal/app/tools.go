@@ -19,7 +19,7 @@ func (a *App) equip(s *stand) error {
 	s.line = &talk.Line{}
 	s.tools = &tool.Registry{}
 	for _, tools := range [][]tool.Tool{files, s.shell.Tools(), talk.New(s.line)} {
-		if err := s.tools.Add(tools...); err != nil {
+		if err := s.tools.Add(s.having(tools)...); err != nil {
 			return err
 		}
 	}

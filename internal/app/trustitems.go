@@ -2,15 +2,11 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/hook"
 	"larva.dev/larva/internal/load"
 	"larva.dev/larva/internal/profile"
@@ -172,71 +168,18 @@ func (a *App) mcpServers(p where, store *trust.Store) ([]TrustItem, error) {
 	return out, nil
 }
 
-// maxDefinitions bounds the agent files that are looked at.
-const maxDefinitions = 1000
-
-// definitions are the agent files of .claude/agents and .larva/agents.
+// definitions are the items of the project's agent files. A file that gives no
+// definition is none: larva agent list says why.
 func (a *App) definitions(p where, store *trust.Store) ([]TrustItem, error) {
-	var out []TrustItem
-	taken := map[string]bool{}
-	for _, dir := range p.dirs {
-		for _, sub := range []string{".claude", ".larva"} {
-			files, err := markdownIn(filepath.Join(dir, sub, "agents"))
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range files {
-				raw, err := readRegular(f)
-				if err != nil {
-					return nil, diag.Usage("%s cannot be read: %v", p.rel(f), err).With("path", f)
-				}
-				name := strings.TrimSuffix(filepath.Base(f), ".md")
-				if taken[name] {
-					name = p.rel(f)
-				}
-				taken[name] = true
-				it := standing(p, store, kindDefinition, name, f, 1, []trust.Part{{Name: "file", Bytes: raw}})
-				it.Content, it.Raises = lines(raw), []string{"it becomes a persona of this project"}
-				out = append(out, it)
-			}
-		}
-	}
-	return out, nil
-}
-
-// maxDefinition bounds one agent file, which a person wrote.
-const maxDefinition = 1 << 20
-
-func readRegular(path string) ([]byte, error) {
-	fi, err := os.Stat(path)
+	all, err := a.agents(p, store)
 	if err != nil {
 		return nil, err
 	}
-	if !fi.Mode().IsRegular() || fi.Size() > maxDefinition {
-		return nil, fmt.Errorf("no regular file of at most %d MiB", maxDefinition>>20)
-	}
-	return os.ReadFile(path)
-}
-
-func markdownIn(dir string) ([]string, error) {
-	var out []string
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return nil, nil
-	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() || filepath.Ext(path) != ".md":
-			return nil
-		case len(out) >= maxDefinitions:
-			return fs.SkipAll
+	var out []TrustItem
+	for _, f := range all.list {
+		if f.Item != nil {
+			out = append(out, *f.Item)
 		}
-		out = append(out, path)
-		return nil
-	})
-	if err != nil {
-		return nil, diag.Usage("%s cannot be read: %v", dir, err)
 	}
 	return out, nil
 }

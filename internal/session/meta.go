@@ -29,6 +29,9 @@ type (
 		// Ask and Deny are rules of the command line: they bind later runs too.
 		Ask  []string `json:"ask"`
 		Deny []string `json:"deny"`
+		// Definition is the agent file that the persona was read of, as it was
+		// then, "" for none: its lists of tools bind the session.
+		Definition string `json:"definition,omitempty"`
 		// ForkedFrom names the session and the entry that this one was cut from.
 		ForkedFrom *Cut `json:"forked_from,omitempty"`
 	}
