@@ -12,7 +12,7 @@ const MOST = 4; // older ones make room
  */
 export function toast(text, { kind = 'info', action, detail } = {}) {
   const box = byId('toasts');
-  const el = h('div', { class: `toast ${kind}`, role: kind === 'error' ? 'alert' : 'status' },
+  const el = h('div', { class: `toast ${kind}`, role: kind === 'error' ? 'alert' : null }, // the region reads out the rest
     h('div', { class: 'toast-text' }, h('p', { text }), detail && h('p', { class: 'muted', text: detail })),
     action && h('button', { type: 'button', class: 'link', text: action.label, on: { click: () => { action.run(); el.remove(); } } }),
     h('button', { type: 'button', class: 'icon', 'aria-label': 'Dismiss the message', on: { click: () => el.remove() } }, icon('M4 4l8 8M12 4l-8 8')));
