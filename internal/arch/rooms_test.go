@@ -50,6 +50,7 @@ var rooms = map[string]string{
 	"tool/file":  "tool root words",
 	"tool/shell": "tool root sandbox words",
 	"tool/talk":  "tool words", // tools that touch nothing outside the run
+	"tool/task":  "tool words", // handing work to subagents, and the hub of those in the background; who wires it says how one is spawned
 	"hook":       "agent tool permission words",
 	"prompt":     "words",                  // what stands around a persona's prompt: instruction files, mentions
 	"session":    "event model tool words", // model: a log becomes a conversation again
