@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
@@ -27,13 +28,12 @@ func (a *App) bindAgent(s *stand, c chosen) error {
 	if d == nil {
 		return nil
 	}
-	l, err := d.Hooks(hook.Events())
+	hooks, err := a.agentHooks(d)
 	if err != nil {
 		return err
 	}
-	s.notices = append(s.notices, l.Notices...)
 	var own []foundHook
-	for _, h := range a.hooksOf(l) {
+	for _, h := range hooks {
 		f := foundHook{Hook: h}
 		if d.Origin == definition.Project {
 			// The definition's yes covers its hooks as they are now.
@@ -43,6 +43,31 @@ func (a *App) bindAgent(s *stand, c chosen) error {
 	}
 	s.hooks = append(s.hooks, own...)
 	return checkHooks(own)
+}
+
+// agentHooks reads a definition's hooks. One that cannot run here is an error:
+// it may be what keeps the agent back.
+func (a *App) agentHooks(d *definition.Definition) ([]hook.Hook, error) {
+	l, err := d.Hooks(hook.Events())
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Notices) > 0 {
+		return nil, diag.New(diag.ProfileInvalid, "the definition %s names a hook that cannot run: %s", d.ID, l.Notices[0]).
+			With("path", d.Shown).WithHint("take it out of the file, or write it as a hook that larva knows: larva hook test --help")
+	}
+	return a.hooksOf(l), nil
+}
+
+// hookRuns is what a hook runs: its command, prompt or URL.
+func hookRuns(h hook.Hook) string {
+	switch {
+	case h.Prompt != "":
+		return h.Prompt
+	case h.URL != "":
+		return h.URL
+	}
+	return strings.Join(append([]string{h.Command}, h.Args...), " ")
 }
 
 // lowerTo lowers the run's mode to a definition's.

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
-	"larva.dev/larva/internal/hook"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/spec"
 	"larva.dev/larva/internal/trust"
@@ -95,19 +93,19 @@ func (a *App) agentItem(p where, store *trust.Store, d *definition.Definition, t
 	raises := []string{"it becomes the persona " + d.ID + " of this project, with " + toolsLine(d)}
 	var files, vars []string
 	if d.HasHooks() {
-		l, err := d.Hooks(hook.Events())
+		hooks, err := a.agentHooks(d)
 		if err != nil {
 			raises = append(raises, "its hooks cannot be read, so it does not run")
 		}
 		n := newNaming(p.project, p.dirs[len(p.dirs)-1], a.home)
-		for _, h := range a.hooksOf(l) {
+		for _, h := range hooks {
 			if h.Args != nil {
 				n.argv(append([]string{h.Command}, h.Args...))
 			} else {
 				n.shell(h.Command)
 			}
 			vars = append(vars, hookVars(h)...)
-			raises = append(raises, "it runs at "+h.Event+", with your rights and outside the sandbox: "+cmp.Or(h.Command, h.Prompt, h.URL))
+			raises = append(raises, "it runs at "+h.Event+", with your rights and outside the sandbox: "+hookRuns(h))
 		}
 		var named []trust.Part
 		named, files = n.parts()

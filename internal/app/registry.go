@@ -131,8 +131,8 @@ func (a *App) PersonaIDs() ([]string, error) {
 	return r.IDs()
 }
 
-// RunnableIDs lists what run takes by id: the stored personas and the shipped
-// ones.
+// RunnableIDs lists what run takes by id: the stored personas, the shipped
+// ones, and the definitions that count.
 func (a *App) RunnableIDs() ([]string, error) {
 	ids, err := a.PersonaIDs()
 	if err != nil {
@@ -144,6 +144,10 @@ func (a *App) RunnableIDs() ([]string, error) {
 	}
 	for _, s := range all {
 		ids = append(ids, s.ID)
+	}
+	// Definitions that cannot be read are nothing to complete.
+	if defs, err := a.agentIDs(agentFile.counts); err == nil {
+		ids = append(ids, defs...)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil

@@ -24,6 +24,8 @@ func (s *session) complete(args []string) error {
 		words, _ = s.app.VariantNames(args[1])
 	case len(args) >= 1 && args[0] == "schema":
 		words = s.app.SchemaNames()
+	case len(args) >= 1 && args[0] == "agent":
+		words, _ = s.app.AgentIDs()
 	case len(args) >= 1 && args[0] == "session":
 		words, _ = s.app.SessionIDs()
 	case len(args) >= 1 && args[0] == "profile":
