@@ -60,12 +60,14 @@ func inertness(t *testing.T, browser context.Context) {
 		t.Errorf("setting markup gives %s: the policy should refuse it", got)
 	}
 	tb.allow("TrustedHTML")
-	if got := eval[[]string](tb, `window.breaches.splice(0)`); len(got) == 0 {
+	// A breach is reported in a task of its own, after the call that made it.
+	noticed := `new Promise(done => { const look = () => breaches.length ? done(breaches.splice(0)) : setTimeout(look, 8); look() })`
+	if got := eval[[]string](tb, noticed); len(got) == 0 {
 		t.Error("the breach above was not noticed, so none would be")
 	}
 	if got := eval[bool](tb, `fetch('http://localhost:1/').then(() => false, () => true)`); !got {
 		t.Error("the page may fetch from elsewhere")
 	}
 	tb.allow("localhost:1")
-	eval[any](tb, `window.breaches.splice(0)`)
+	eval[[]string](tb, noticed)
 }
