@@ -68,6 +68,10 @@ func decodeBody(name string, line []byte) (Body, error) {
 		return into[Aged](line)
 	case "usage":
 		return into[Spent](line)
+	case "task_start":
+		return into[TaskStart](line)
+	case "task_end":
+		return into[TaskEnd](line)
 	case "notice":
 		return into[Notice](line)
 	case "error":

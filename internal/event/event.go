@@ -261,6 +261,23 @@ type (
 		ContextTokens int      `json:"context_tokens"`
 		ContextWindow int      `json:"context_window"`
 	}
+	// TaskStart is said when a subagent begins; the event's agent is its label.
+	TaskStart struct {
+		ID      string `json:"id"`      // task-N, or bg-N in the background
+		Persona string `json:"persona"` // its id
+		Model   string `json:"model"`   // provider/model
+		Status  string `json:"status"`  // running
+		Branch  string `json:"branch,omitempty"`
+	}
+	// TaskEnd is said when it has ended. Status is done, failed or stopped;
+	// Branch holds its work where it had a checkout of its own.
+	TaskEnd struct {
+		ID      string `json:"id"`
+		Persona string `json:"persona"`
+		Model   string `json:"model"`
+		Status  string `json:"status"`
+		Branch  string `json:"branch,omitempty"`
+	}
 	// Notice is something a person should know.
 	Notice struct {
 		Text string `json:"text"`
@@ -322,6 +339,8 @@ func (Hook) Type() string          { return "hook" }
 func (Compacted) Type() string     { return "compacted" }
 func (Aged) Type() string          { return "aged" }
 func (Spent) Type() string         { return "usage" }
+func (TaskStart) Type() string     { return "task_start" }
+func (TaskEnd) Type() string       { return "task_end" }
 func (Notice) Type() string        { return "notice" }
 func (Fault) Type() string         { return "error" }
 func (Result) Type() string        { return "result" }

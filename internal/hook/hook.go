@@ -101,6 +101,10 @@ type Runner struct {
 type Agent struct {
 	ID, Type string
 	Cwd      string // where its hooks run; "" is the parent's
+	// Tell, Notice and Effects take the place of the parent's; nil keeps them.
+	Tell    func(event.Body)
+	Notice  func(code, text string)
+	Effects func(tool.Call) tool.Effects
 }
 
 // shared is what the runners of a session's agents have in common.
@@ -152,6 +156,15 @@ func (r *Runner) For(a Agent) *Runner {
 	c.agent = a
 	if a.Cwd != "" {
 		c.o.Cwd = a.Cwd
+	}
+	if a.Tell != nil {
+		c.o.Tell = a.Tell
+	}
+	if a.Notice != nil {
+		c.o.Notice = a.Notice
+	}
+	if a.Effects != nil {
+		c.o.Effects = a.Effects
 	}
 	return &c
 }

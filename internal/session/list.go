@@ -39,20 +39,21 @@ func (s *Session) Summary() Summary {
 	}
 	var cost, run *float64 // of the runs before, of this one
 	for _, e := range s.Entries {
+		if e.Event.Agent != "" {
+			continue // a subagent's: what it cost is in its parent's
+		}
 		switch b := e.Event.Body.(type) {
 		case event.Init:
 			cost, run, out.State = plus(cost, run), nil, "crashed"
 		case event.User:
-			if e.Event.Agent == "" && !b.Generated {
+			if !b.Generated {
 				if out.Prompts++; out.Prompts == 1 {
 					out.Prompt = FirstLine(b.Text)
 				}
 			}
 		case event.Spent:
-			if e.Event.Agent == "" {
-				out.Turns++
-				run = b.CostUSD
-			}
+			out.Turns++
+			run = b.CostUSD
 		case event.Fault:
 			out.State = "failed"
 		case event.Result:

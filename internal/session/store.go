@@ -142,5 +142,8 @@ func ValidID(id string) bool {
 // raws is the directory of a session's whole outputs.
 func (s *Store) raws(id string) string { return filepath.Join(s.dir, id+".raw") }
 
+// agents is the directory of what a session's subagents did.
+func (s *Store) agents(id string) string { return filepath.Join(s.dir, id+"-agents") }
+
 // checks is the directory of a session's checkpoints.
 func (s *Store) checks(id string) string { return filepath.Join(s.data, "checkpoints", id) }

@@ -99,7 +99,7 @@ func (s *Store) Delete(id string) error {
 		return err
 	}
 	defer k.Close()
-	for _, p := range []string{s.raws(id), s.checks(id), path, lockPath(path)} {
+	for _, p := range []string{s.raws(id), s.checks(id), s.agents(id), path, lockPath(path)} {
 		if err := os.RemoveAll(p); err != nil {
 			return cannotWrite(p, err)
 		}
