@@ -46,7 +46,7 @@ func untouched(smaps, file string) (out []mapping) {
 			continue
 		}
 		switch {
-		case len(f) == 3 && (f[0] == "Anonymous:" || f[0] == "Private_Dirty:"):
+		case len(f) == 3 && f[0] == "Anonymous:": // not Private_Dirty: a binary that was just built has not reached the disk
 			clean = clean && f[1] == "0"
 		case len(f) > 0 && f[0] == "VmFlags:" && clean:
 			out = append(out, m)
