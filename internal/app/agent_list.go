@@ -55,7 +55,7 @@ type AgentListed struct {
 	Problems []definition.Problem `json:"problems"`
 }
 
-// AgentList lists the definitions, those that win first, each by id, and the
+// AgentList lists the definitions by id, of one id the highest first, and the
 // files that give none.
 func (a *App) AgentList(ctx context.Context) (AgentListed, error) {
 	v, err := a.viewAgents(ctx)
@@ -64,7 +64,7 @@ func (a *App) AgentList(ctx context.Context) (AgentListed, error) {
 	}
 	out := AgentListed{Agents: []AgentRow{}, Problems: []definition.Problem{}}
 	out.Problems = append(out.Problems, v.problems...)
-	for _, f := range v.list {
+	for _, f := range slices.Backward(v.list) {
 		out.Agents = append(out.Agents, v.row(f))
 	}
 	slices.SortStableFunc(out.Agents, func(x, y AgentRow) int { return slices.Compare([]byte(x.ID), []byte(y.ID)) })

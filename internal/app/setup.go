@@ -182,7 +182,7 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	}
 	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
 	s.notices = append(s.notices, c.notices...)
-	if err := a.bindAgent(s, c); err != nil {
+	if err := a.bindAgent(s, c, in.unasked); err != nil {
 		return err
 	}
 	label := s.persona.Model
@@ -190,6 +190,10 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	if in.modelFlag != "" {
 		label = in.modelFlag
 		s.route, err = s.eff.RouteNamed(label)
+	}
+	if in.modelFlag == "" && err != nil && len(s.agents) > 0 && label == "inherit" {
+		s.route, err = s.eff.Route("worker")
+		s.notices = append(s.notices, "model inherit: a run has nobody to inherit from, so the role worker's model is taken")
 	}
 	var lost *profile.RouteError
 	if errors.As(err, &lost) {
