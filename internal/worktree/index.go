@@ -135,18 +135,20 @@ func (g git) head(ctx context.Context) (commit, tree, branch string, err error) 
 	if l := strings.Split(out, "\n"); err == nil && len(l) == 3 {
 		return l[0], l[1], branchOf(l[2]), nil
 	}
-	// None yet, or one that cannot be read.
-	if commit, err = g.commit(ctx, "HEAD"); err == nil && commit != "" {
-		err = errors.New("the tree of HEAD cannot be read")
+	// None yet, or a branch that is called HEAD, too: one by one.
+	if commit, err = g.commit(ctx, "HEAD"); err != nil {
+		return "", "", "", err
 	}
-	if err != nil {
-		return commit, "", "", err
+	if commit != "" {
+		if tree, err = g.line(ctx, "rev-parse", "-q", "--verify", commit+"^{tree}"); err != nil {
+			return "", "", "", err
+		}
 	}
 	ref, err := g.line(ctx, "symbolic-ref", "-q", "HEAD")
 	if exitIs(err, 1) {
 		err = nil
 	}
-	return "", "", branchOf(ref), err
+	return commit, tree, branchOf(ref), err
 }
 
 func branchOf(ref string) string {
