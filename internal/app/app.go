@@ -34,6 +34,12 @@ type App struct {
 	environ   []string
 	self      []string
 	cooldown  *model.Cooldown
+
+	// work is where a run works, "" for dir: a worktree. What is named on the
+	// command line is meant from dir all the same. others are the checkouts that
+	// such a run must leave alone, though it was started in one.
+	work   string
+	others []string
 }
 
 // New builds an App; no disk access.

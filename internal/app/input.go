@@ -37,6 +37,8 @@ type RunInput struct {
 	// JSONSchemaFile is where it was read, for messages; "": it came as text.
 	JSONSchema     []byte
 	JSONSchemaFile string
+	// Worktree makes the run work in a git worktree of its own.
+	Worktree bool
 	// FailOnDenied makes any denial exit 3.
 	FailOnDenied bool
 	// Stdin is appended to the prompt where it is piped (StdinTTY false).

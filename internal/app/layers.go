@@ -51,6 +51,7 @@ type where struct {
 	common  string   // the git common directory, the same for all worktrees; project without git
 	dirs    []string // from project down to the working directory
 	config  string   // personal configuration
+	others  []string // further checkouts of the project: what lies there is the project's, too
 }
 
 func (a *App) locate() (where, error) {
@@ -58,11 +59,11 @@ func (a *App) locate() (where, error) {
 	if err != nil {
 		return where{}, err
 	}
-	cwd, err := filepath.EvalSymlinks(a.dir)
+	cwd, err := filepath.EvalSymlinks(a.workDir())
 	if err != nil {
-		return where{}, diag.Usage("the working directory %s cannot be read: %v", a.dir, err)
+		return where{}, diag.Usage("the working directory %s cannot be read: %v", a.workDir(), err)
 	}
-	p := where{project: cwd, common: cwd, config: config, dirs: []string{cwd}}
+	p := where{project: cwd, common: cwd, config: config, dirs: []string{cwd}, others: a.others}
 	var below []string
 	for dir := cwd; ; dir = filepath.Dir(dir) {
 		below = append(below, dir)
@@ -127,8 +128,12 @@ func (p where) inside(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	r, err := filepath.Rel(p.project, path)
-	return err == nil && filepath.IsLocal(r)
+	for _, top := range append([]string{p.project}, p.others...) {
+		if r, err := filepath.Rel(top, path); err == nil && filepath.IsLocal(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // privateFile is where this project's "always" answers land.

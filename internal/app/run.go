@@ -43,10 +43,16 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	var sweeping sync.WaitGroup
 	sweeping.Go(func() { sandbox.SweepTemp(time.Now()) })
 	defer sweeping.Wait()
+	a, apart, told, err := a.setApart(ctx, in)
+	if err != nil {
+		return event.Result{}, err
+	}
+	defer apart.finish(ctx) // of a run that never began
 	s, err := a.stand(ctx, in.about(temp, sit))
 	if err != nil {
 		return event.Result{}, err
 	}
+	s.notices = append(told, s.notices...)
 	prompt, err := promptOf(ctx, in)
 	if err != nil {
 		return event.Result{}, err
@@ -57,8 +63,12 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	}
 	defer s.wall.Close()
 	defer s.shell.Close()
+	apart.closing(l, s)
 	if ctx, err = sit.begin(ctx, a, l, s, in); err != nil {
 		return event.Result{}, withNotices(err, s.notices)
+	}
+	if s.family != nil {
+		defer s.family.close()
 	}
 	res, err := l.Run(ctx, prompt)
 	if lost := sit.failed(); lost != nil {
@@ -202,8 +212,12 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 	l.History, l.Source = sit.history()
 	l.Auto = a.auto(s, l)
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
-	if err := a.runHooks(ctx, s, l, sit.transcript()); err != nil {
+	hooks, err := a.runHooks(s, l, sit.transcript())
+	if err != nil {
 		return nil, err
+	}
+	if s.desk != nil {
+		s.family = a.family(s, in, sit, l, hooks)
 	}
 	return l, a.bound(ctx, s, in, l, sit.transcript())
 }
@@ -270,6 +284,9 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	p.Effort = s.route.Effort
 	for _, r := range routes[1:] {
 		p.Fallbacks = append(p.Fallbacks, r.Name())
+	}
+	if in.Worktree {
+		p.Notices = append([]string{"the run works in a git worktree of its own, made from HEAD; roots are shown as they are here"}, p.Notices...)
 	}
 	if p.Notices == nil {
 		p.Notices = []string{}

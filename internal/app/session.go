@@ -158,6 +158,9 @@ func (st *sitting) begin(ctx context.Context, a *App, l *agent.Loop, s *stand, i
 		}
 	}
 	l.KeepRaw, s.line.Raw = st.log.KeepRaw, st.log.Raw
+	if a.work != "" {
+		return ctx, nil // a worktree's branch is what takes its changes back
+	}
 	return ctx, st.guard(ctx, a, l, s)
 }
 

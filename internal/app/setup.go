@@ -24,6 +24,7 @@ import (
 	"larva.dev/larva/internal/tool"
 	"larva.dev/larva/internal/tool/shell"
 	"larva.dev/larva/internal/tool/talk"
+	"larva.dev/larva/internal/tool/task"
 )
 
 // stand is everything that a run, its plan and an explanation have in
@@ -50,6 +51,18 @@ type stand struct {
 	agents []*definition.Definition
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
+	found        sandbox.Found // what walls are made of here
+
+	// Of agents that hand work on, see delegate.go; desk is nil where this one
+	// does not.
+	family    *family // of the person's own agent
+	hub       *task.Hub
+	desk      *task.Desk
+	spawn     task.Spawn
+	spawnable []task.Agent // everybody who could be a subagent here
+	depth     int          // 0: the person's own agent
+	ownMode   string       // a child's, where it is below its parent's
+	ownHooks  []foundHook  // of a child's definition
 }
 
 // about is what a stand is built from.
@@ -107,7 +120,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 			return nil, withNotices(err, s.notices)
 		}
 	}
-	if s.roots, err = root.New(a.dir, in.addDirs, a.home, in.temp); err != nil {
+	if s.roots, err = root.New(a.workDir(), a.absAll(in.addDirs), a.home, in.temp); err != nil {
 		return nil, diag.Usage("%v", err).WithHint("--add-dir takes directories that exist")
 	}
 	if s.policy, err = a.policy(s); err != nil {
@@ -117,7 +130,10 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	s.instruct()
-	return s, a.equip(s)
+	if err := a.equip(s); err != nil {
+		return nil, err
+	}
+	return s, a.delegates(ctx, s)
 }
 
 // keyNames are the variables that hold keys by what the profile says; no
@@ -233,7 +249,7 @@ func (a *App) policy(s *stand) (*permission.Policy, error) {
 		Mode:       s.eff.Profile.Mode,
 		Undeclared: s.eff.Profile.Undeclared,
 		Places: permission.Places{Project: s.roots.Project, Cwd: s.roots.Cwd, Home: real(s.roots.Home), Config: real(s.at.config),
-			LarvaHome: real(larvaHome), Data: real(data), Temp: s.roots.Temp, Roots: s.roots.Roots},
+			LarvaHome: real(larvaHome), Data: real(data), Temp: s.roots.Temp, Roots: s.roots.Roots, Others: a.others},
 	}
 	if s.persona != nil {
 		p.Ceiling = capability.Ceiling{}

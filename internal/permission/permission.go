@@ -30,6 +30,9 @@ type Places struct {
 	Data      string   // sessions, checkpoints, worktrees
 	Temp      string   // the run's private temp directory
 	Roots     []string // every root: Project, the added directories, Temp
+	// Others are checkouts of the same repository that the run was kept out of.
+	// A path in one, outside the roots, is for a person to answer: no rule does.
+	Others []string
 }
 
 // Policy is everything that a call is judged by; read-only once a run has

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/capability"
@@ -210,7 +211,9 @@ func (p *Policy) questions(u *unit, hook HookSays) []finding {
 		}
 	}
 	for _, pt := range u.paths {
-		if pt.Outside && !pt.Unknown && !p.outsideAnswered(u, pt, own) {
+		if pt.Outside && !pt.Unknown && p.elsewhere(pt) {
+			add(event.StageOutside, nil, "%s lies in another checkout of the repository: this run works in a worktree of its own, %s", quote(pt.Given), p.Places.Project)
+		} else if pt.Outside && !pt.Unknown && !p.outsideAnswered(u, pt, own) {
 			add(event.StageOutside, nil, "%s lies outside the project and the added directories", quote(pt.Given))
 		}
 	}
@@ -231,6 +234,11 @@ func (p *Policy) questions(u *unit, hook HookSays) []finding {
 		add(event.StageNetwork, nil, "%s opens a network connection and no rule of yours allows it", quote(u.text))
 	}
 	return out
+}
+
+// elsewhere says that a path lies in a checkout that the run was kept out of.
+func (p *Policy) elsewhere(pt tool.Path) bool {
+	return slices.ContainsFunc(p.Places.Others, func(top string) bool { return within(top, pt.Abs) || within(top, pt.Real) })
 }
 
 // outsideAnswered says that the user's own rules name a path outside the
