@@ -16,7 +16,7 @@ import (
 // stands after it in the stack. The order of each field is declared in
 // schema/profile.cue as @merge(…), and a test holds the two together.
 func Merge(layers []Layer) (Effective, error) {
-	e := Effective{Origins: map[string]string{}}
+	e := Effective{Origins: map[string]string{}, from: map[string]place{}}
 	for _, l := range layers {
 		e.Notices = append(e.Notices, l.Notices...)
 		if l.Project && !l.Trusted {
@@ -46,11 +46,16 @@ func (e *Effective) raise(l Layer) {
 	if _, all := q.Models["*"]; all {
 		// "*" speaks for every label, so what lower layers said of single
 		// labels and of roles' models is over: an offline profile stays offline.
+		for label := range p.Models {
+			e.forget("models." + label)
+		}
 		p.Models = nil
 		roles := map[string]Role{}
 		for name, r := range p.Roles {
 			r.Model, r.Fallbacks = "", nil
 			roles[name] = r
+			e.forget("roles." + name + ".model")
+			e.forget("roles." + name + ".fallbacks")
 		}
 		p.Roles = roles
 	}
@@ -60,7 +65,7 @@ func (e *Effective) raise(l Layer) {
 			p.Roles = map[string]Role{}
 		}
 		p.Roles[name] = overRole(p.Roles[name], r)
-		e.note(l, "roles."+name)
+		e.noteRole(l, name, r)
 	}
 	overlay(e, l, "providers", &p.Providers, q.Providers)
 	overlay(e, l, "servers", &p.Servers, q.Servers)
@@ -75,11 +80,14 @@ func (e *Effective) raise(l Layer) {
 			e.note(l, "undeclared")
 		}
 		p.Limits = overLimits(p.Limits, q.Limits)
+		e.noteLimits(l, Limits{}, q.Limits)
 		if q.Sandbox.Kind != "" {
 			p.Sandbox.Kind = q.Sandbox.Kind
 			e.note(l, "sandbox.kind")
 		}
+		e.noteItems(l, "skills.disabled", len(p.Skills.Disabled), len(q.Skills.Disabled))
 		p.Skills.Disabled = append(p.Skills.Disabled, q.Skills.Disabled...)
+		e.noteItems(l, "http_hooks.allowed_urls", len(p.HTTPHooks.AllowedURLs), len(q.HTTPHooks.AllowedURLs))
 		p.HTTPHooks.AllowedURLs = append(p.HTTPHooks.AllowedURLs, q.HTTPHooks.AllowedURLs...)
 	}
 	for event, hs := range q.Hooks {
@@ -89,8 +97,11 @@ func (e *Effective) raise(l Layer) {
 		p.Hooks[event] = append(p.Hooks[event], hs...)
 		e.note(l, "hooks."+event)
 	}
+	e.noteItems(l, "skills.paths", len(p.Skills.Paths), len(q.Skills.Paths))
 	p.Skills.Paths = append(p.Skills.Paths, q.Skills.Paths...)
+	e.noteItems(l, "sandbox.allowed_domains", len(p.Sandbox.AllowedDomains), len(q.Sandbox.AllowedDomains))
 	p.Sandbox.AllowedDomains = append(p.Sandbox.AllowedDomains, q.Sandbox.AllowedDomains...)
+	e.noteItems(l, "sandbox.env_passthrough", len(p.Sandbox.EnvPassthrough), len(q.Sandbox.EnvPassthrough))
 	p.Sandbox.EnvPassthrough = append(p.Sandbox.EnvPassthrough, q.Sandbox.EnvPassthrough...)
 }
 
@@ -112,9 +123,11 @@ func (e *Effective) lower(l Layer) error {
 		e.note(l, "undeclared")
 	}
 	var err error
+	was := p.Limits
 	if p.Limits, err = meetLimits(p.Limits, q.Limits); err != nil {
 		return fmt.Errorf("%s: %w", l.File, err)
 	}
+	e.noteLimits(l, was, p.Limits)
 	switch kind := q.Sandbox.Kind; {
 	case kind == "" || kind == "auto" && boxRank(p.Sandbox.Kind) > 0 || kind == p.Sandbox.Kind:
 	case boxRank(kind) > boxRank(p.Sandbox.Kind):
@@ -123,6 +136,7 @@ func (e *Effective) lower(l Layer) error {
 	default:
 		e.Notices = append(e.Notices, fmt.Sprintf("%s: sandbox.kind %s is not taken: a project's file can make the sandbox stronger, never weaker", l.origin(), kind))
 	}
+	e.noteItems(l, "skills.disabled", len(p.Skills.Disabled), len(q.Skills.Disabled))
 	p.Skills.Disabled = append(p.Skills.Disabled, q.Skills.Disabled...)
 	for name, s := range q.Servers {
 		if have, ok := p.Servers[name]; ok && s.Disabled {
@@ -270,24 +284,6 @@ func rules(l Layer, list string, texts []string) []Rule {
 		out = append(out, Rule{Text: t, Origin: o, User: !l.Project})
 	}
 	return out
-}
-
-// note records where an effective field came from.
-func (e *Effective) note(l Layer, field string) {
-	o := l.Origins[field]
-	if o == "" {
-		// a field with leaves of its own: the first leaf's line
-		best := ""
-		for k, v := range l.Origins {
-			if strings.HasPrefix(k, field+".") && (best == "" || k < best) {
-				best, o = k, v
-			}
-		}
-	}
-	if o == "" {
-		o = l.origin()
-	}
-	e.Origins[field] = o
 }
 
 func (l Layer) origin() string {

@@ -208,8 +208,10 @@ type Effective struct {
 	Allow   []Rule
 	Ask     []Rule
 	Deny    []Rule
-	// Origins maps an effective field path to its origin.
+	// Origins maps an effective field path to its origin. OriginOf knows those
+	// of values inside them, too.
 	Origins map[string]string
+	from    map[string]place
 	// Notices say what an untrusted project layer asked for and did not get.
 	Notices []string
 }

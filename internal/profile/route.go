@@ -19,6 +19,15 @@ type Route struct {
 	Fallbacks    []string // provider/model, tried in order
 	MaxTurns     int      // of the role; 0: not said
 	Effort       string   // of the role: how hard to think; "": not said
+	Context      string   // of the role: full or minimal; "": not said
+	Isolation    string   // of the role: none or worktree; "": not said
+	// Inherited says that it is the parent's model.
+	Inherited bool
+}
+
+// of takes what a role says beside its model.
+func (r *Route) of(name string, role Role) {
+	r.Role, r.MaxTurns, r.Effort, r.Context, r.Isolation = name, role.MaxTurns, role.Effort, role.Context, role.Isolation
 }
 
 // Name is provider/model.
@@ -29,6 +38,8 @@ type RouteError struct {
 	Label   string
 	Message string
 	Known   []string // labels that would work
+	// Alias says that the label is a short name that means nothing here.
+	Alias bool
 }
 
 func (e *RouteError) Error() string { return fmt.Sprintf("model %q: %s", e.Label, e.Message) }
@@ -49,7 +60,7 @@ func (e *Effective) route(label string, starFirst bool) (Route, error) {
 	r := Route{Label: label}
 	target := ""
 	if role, ok := e.Profile.Roles[label]; ok {
-		r.Role, r.MaxTurns, r.Effort = label, role.MaxTurns, role.Effort
+		r.of(label, role)
 		if role.Model != "" {
 			target, r.Fallbacks = role.Model, role.Fallbacks
 			// a role may name a label of models in turn
@@ -70,7 +81,7 @@ func (e *Effective) route(label string, starFirst bool) (Route, error) {
 	}
 	name, model, ok := strings.Cut(target, "/")
 	if !ok || name == "" || model == "" {
-		return r, &RouteError{label, "no role, model or provider/model of this profile has that name", e.labels()}
+		return r, &RouteError{Label: label, Message: "no role, model or provider/model of this profile has that name", Known: e.labels()}
 	}
 	r.ProviderName, r.Model = name, model
 	if name == ScriptProvider {
@@ -78,7 +89,7 @@ func (e *Effective) route(label string, starFirst bool) (Route, error) {
 	}
 	p, ok := e.Profile.Providers[name]
 	if !ok {
-		return r, &RouteError{label, fmt.Sprintf("there is no provider %q", name), e.providers()}
+		return r, &RouteError{Label: label, Message: fmt.Sprintf("there is no provider %q", name), Known: e.providers()}
 	}
 	r.Provider = p
 	return r, nil
