@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -11,9 +12,9 @@ import (
 const completeVerb = "__complete"
 
 // complete prints one candidate a line, of the kind "persona" (stored ones),
-// "runnable" (shipped ones too), "schema", "profile", or "variant ID". It never
+// "runnable" (shipped ones and definitions too), "agent" (definitions), "schema", "profile", or "variant ID". It never
 // complains: a shell that completes must not be disturbed.
-func (s *session) complete(args []string) error {
+func (s *session) complete(ctx context.Context, args []string) error {
 	var words []string
 	switch {
 	case len(args) >= 1 && args[0] == "persona":
@@ -26,6 +27,8 @@ func (s *session) complete(args []string) error {
 		words = s.app.SchemaNames()
 	case len(args) >= 1 && args[0] == "agent":
 		words, _ = s.app.AgentIDs()
+	case len(args) >= 1 && args[0] == "worktree":
+		words, _ = s.app.WorktreeNames(ctx)
 	case len(args) >= 1 && args[0] == "session":
 		words, _ = s.app.SessionIDs()
 	case len(args) >= 1 && args[0] == "profile":

@@ -45,12 +45,12 @@ func (r *reader) tokens(key string, v any) (out []string, whole bool) {
 func (r *reader) allow(key string, v any) {
 	r.listed = true
 	if _, ok := texts(v); !ok && !isList(v) || r.f.Raw[key] && !r.clean(key, v) {
-		r.deny("S2", key, "write a list of names: "+key+": Read, Grep", "%s cannot be read (%s)", key, shown(v))
+		r.deny("S2", key, "write a list of names: "+key+": Read, Grep", "cannot be read (%s)", shown(v))
 		return
 	}
 	tokens, whole := r.tokens(key, v)
 	if !whole {
-		r.note("S2", key, "", "%s holds something that is no name; that part gives no tool", key)
+		r.note("S2", key, "", "holds something that is no name; that part gives no tool")
 	}
 	set := &Tools{}
 	for _, t := range tokens {
@@ -72,7 +72,7 @@ func (r *reader) allow(key string, v any) {
 	}
 	r.d.Tools = set
 	if !set.All && len(set.Names) == 0 && !r.d.Denied {
-		r.note("", key, "", "%s names no tool that larva has, so the agent gets no tools", key)
+		r.note("", key, "", "names no tool that larva has, so the agent gets no tools")
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *reader) clean(key string, v any) bool {
 func (r *reader) disallow(key string, v any) {
 	tokens, whole := r.tokens(key, v)
 	if _, ok := texts(v); !ok || !whole || r.f.Cut[key] {
-		r.deny("S2", key, "write a list of names: "+key+": Bash", "%s cannot be read (%s)", key, shown(v))
+		r.deny("S2", key, "write a list of names: "+key+": Bash", "cannot be read (%s)", shown(v))
 		return
 	}
 	if r.d.Disallowed == nil {

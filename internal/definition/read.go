@@ -119,6 +119,7 @@ func (r *reader) fail(kind, key, message, hint string) *Problem {
 
 func (r *reader) field(key string, v any) {
 	d := r.d
+	r.nested(key, v)
 	switch key {
 	case "name":
 		d.Name, _ = r.word(key, v)
@@ -134,7 +135,7 @@ func (r *reader) field(key string, v any) {
 	case "tools":
 		r.allow(key, v)
 	case "allowed-tools", "allowedTools":
-		r.note("S8", key, "write tools", "%s is a key of skills and commands; it is read as tools", key)
+		r.note("S8", key, "write tools", "is a key of skills and commands; it is read as tools")
 		r.allow(key, v)
 	case "disallowedTools", "disallowed-tools":
 		r.disallow(key, v)
@@ -158,6 +159,21 @@ func (r *reader) field(key string, v any) {
 	}
 }
 
+// nested denies where a restriction stands inside of another field, which a
+// wrong indent does. Servers have lists of tools of their own.
+func (r *reader) nested(key string, v any) {
+	o, ok := v.(*spec.Object)
+	if !ok || key == "hooks" || strings.HasPrefix(strings.ToLower(key), "mcp") || load.Guards(key, guarded) != "" {
+		return
+	}
+	for _, m := range o.Members {
+		if g := load.Guards(m.Key, guarded); g != "" {
+			r.deny("F4", key, "write "+g+": at the beginning of a line", "%s stands inside of it, where it restricts nothing", m.Key)
+			return
+		}
+	}
+}
+
 // other keeps a key that means nothing here, unless it may have been meant to
 // restrict.
 func (r *reader) other(key string, v any) {
@@ -167,13 +183,13 @@ func (r *reader) other(key string, v any) {
 	}
 	switch {
 	case g == "permission" || g == "permissions":
-		r.deny("S8", key, "write tools and disallowedTools", "%s restricts the agent in another program's words", key)
+		r.deny("S8", key, "write tools and disallowedTools", "restricts the agent in another program's words")
 	case g != "":
-		r.deny("S8", key, "write "+g, "%s looks like %s and is not it", key, g)
+		r.deny("S8", key, "write "+g, "looks like %s and is not it", g)
 	case inert[key] != "":
-		r.note("S8", key, "", "%s has no effect: %s", key, inert[key])
+		r.note("S8", key, "", "has no effect: %s", inert[key])
 	default:
-		r.note("S8", key, "", "%s is not known here: kept as it is, without effect", key)
+		r.note("S8", key, "", "is not known here: kept as it is, without effect")
 	}
 	r.d.Extra.Members = append(r.d.Extra.Members, spec.Member{Key: key, Value: v})
 }
@@ -188,7 +204,7 @@ func (r *reader) word(key string, v any) (string, bool) {
 	case nil:
 		return "", true
 	}
-	r.note("", key, "", "%s must be text, not %s; it has no effect", key, kindOf(v))
+	r.note("", key, "", "must be text, not %s; it has no effect", kindOf(v))
 	return "", false
 }
 
@@ -196,7 +212,7 @@ func (r *reader) word(key string, v any) (string, bool) {
 func (r *reader) model(v any) {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		first, _ := list[0].(string)
-		r.note("S4", "model", "a role of the profile holds fallbacks", "model is a list; only the first one, %q, counts", first)
+		r.note("S4", "model", "a role of the profile holds fallbacks", "a list: only the first one, %q, counts", first)
 		v = first
 	}
 	r.d.Model, _ = r.word("model", v)
@@ -238,13 +254,13 @@ func (r *reader) maxTurns(v any) {
 			return
 		}
 	}
-	r.note("", "maxTurns", "write a number of at least 1", "maxTurns %s cannot be read; the run's own bound holds", shown(v))
+	r.note("", "maxTurns", "write a number of at least 1", "%s cannot be read; the run's own bound holds", shown(v))
 }
 
 func (r *reader) skills(v any) {
 	list, ok := texts(v)
 	if !ok {
-		r.note("", "skills", "write a list of names", "skills %s cannot be read and has no effect", shown(v))
+		r.note("", "skills", "write a list of names", "%s cannot be read and has no effect", shown(v))
 	}
 	for _, s := range list {
 		for _, one := range strings.Split(s, ",") {
@@ -307,7 +323,7 @@ func (r *reader) lost() {
 			continue
 		}
 		if found := buried().FindStringSubmatch(s); found != nil {
-			r.deny("F4", m.Key, "write "+found[1]+": on a line of its own", "%s is no YAML, and %s stands in it", m.Key, found[1])
+			r.deny("F4", m.Key, "write "+found[1]+": on a line of its own", "is no YAML, and %s stands in it", found[1])
 			return
 		}
 	}
