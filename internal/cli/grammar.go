@@ -27,8 +27,9 @@ type grammar struct {
 	Variant  variantCmd  `cmd:"" group:"registry" help:"List, activate or delete a persona's variants."`
 	Doctor   doctorCmd   `cmd:"" group:"registry" help:"Check every stored persona on its own."`
 
-	Run     runCmd     `cmd:"" group:"run" help:"Run a persona."`
-	Session sessionCmd `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
+	Run      runCmd      `cmd:"" group:"run" help:"Run a persona."`
+	Session  sessionCmd  `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
+	Worktree worktreeCmd `cmd:"" group:"run" help:"See and remove the worktrees that runs and tasks have left."`
 
 	MCP   mcpCmd   `cmd:"" name:"mcp" group:"serve" help:"Serve the registry to agents over the Model Context Protocol."`
 	Serve serveCmd `cmd:"" group:"serve" help:"Serve the registry as a page and as REST to this machine."`

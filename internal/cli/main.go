@@ -54,7 +54,7 @@ func Main(ctx context.Context, p Process) (code int) {
 		}
 	}()
 	if len(p.Args) > 0 && p.Args[0] == completeVerb {
-		return s.finish(ctx, s.complete(p.Args[1:]))
+		return s.finish(ctx, s.complete(ctx, p.Args[1:]))
 	}
 	return s.finish(ctx, s.run(ctx))
 }

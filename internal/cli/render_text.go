@@ -27,7 +27,7 @@ func (r *textRenderer) Event(e event.Event) {
 			r.err.write(label + "denied: " + denialText(*d) + "\n")
 		}
 	case event.Notice:
-		r.err.write("notice: " + escape(b.Text) + "\n")
+		r.err.write("notice: " + strings.Join(noticeLines(b.Text), "\n  ") + "\n")
 	case event.Result:
 		r.result(b)
 	}
@@ -82,4 +82,13 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// noticeLines are a notice's lines, each without what reaches into a terminal.
+func noticeLines(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = escape(l)
+	}
+	return lines
 }

@@ -22,6 +22,7 @@ type runCmd struct {
 	Continue     bool   `short:"c" xor:"session" help:"Go on with this project's latest session; PERSONA may be left out."`
 	Resume       string `xor:"session" placeholder:"ID" help:"Go on with this session." complete:"session"`
 	Fork         string `xor:"session" placeholder:"ID[@N]" help:"Go on with a copy of this session, up to its Nth typed prompt." complete:"session"`
+	Worktree     bool   `help:"Work in a git worktree of its own, on a new branch from HEAD; what is in it at the end is kept and told."`
 	FailOnDenied bool   `help:"Exit 3 when any call was denied."`
 	DryRun       bool   `help:"Show persona, model, tools, rules and sizes, and send nothing."`
 }
@@ -74,7 +75,7 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 		Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant,
 		Model: c.Model, Mode: c.Mode, MaxTurns: turns, Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir,
 		Continue: c.Continue, Resume: c.Resume, Fork: c.Fork,
-		FailOnDenied: c.FailOnDenied, Stdin: c.stdin(ctx, s), StdinTTY: isTerminal(s.process.Stdin),
+		FailOnDenied: c.FailOnDenied, Worktree: c.Worktree, Stdin: c.stdin(ctx, s), StdinTTY: isTerminal(s.process.Stdin),
 	}
 	if err := c.put(&in); err != nil {
 		return in, err

@@ -173,7 +173,13 @@ func (v *liveView) other(e event.Event) {
 		}
 	case event.Notice:
 		v.endText()
-		v.put(v.wrapped(v.label(e.Agent), "notice:", v.style.yellow, escape(b.Text))...)
+		for i, l := range noticeLines(b.Text) {
+			head := "notice:"
+			if i > 0 {
+				head = "       " // as wide
+			}
+			v.put(v.wrapped(v.label(e.Agent), head, v.style.yellow, l)...)
+		}
 	case event.Result:
 		v.result(b)
 	}
