@@ -85,7 +85,7 @@ func (l *Loop) autoAnswers(ctx context.Context, j *Judged) bool {
 // Alert tells the Notify points that a person may have to come back: a question
 // is waiting, say.
 func (l *Loop) Alert(ctx context.Context, message string) {
-	for _, f := range l.Points.Notify {
+	for _, f := range l.root().Points.Notify {
 		f(ctx, message)
 	}
 }

@@ -222,8 +222,18 @@ func (a *App) hooksRight(l profile.Layer) error {
 }
 
 // runHooks puts the run's hooks on the points of its loop.
-func (a *App) runHooks(ctx context.Context, s *stand, l *agent.Loop, transcript string) error {
-	r, err := a.hookRunner(s, hook.Options{Session: l.Session, Transcript: transcript,
+func (a *App) runHooks(s *stand, l *agent.Loop, transcript string) (*hook.Runner, error) {
+	r, err := a.hookRunner(s, a.hookOptions(s, l, transcript))
+	if err != nil || r == nil {
+		return nil, err
+	}
+	r.Attach(&l.Points)
+	return r, nil
+}
+
+// hookOptions are those of hooks that fire for a loop.
+func (a *App) hookOptions(s *stand, l *agent.Loop, transcript string) hook.Options {
+	return hook.Options{Session: l.Session, Transcript: transcript,
 		Mode: l.CurrentMode,
 		Tell: l.Tell, Notice: l.Notice,
 		Evaluate: func(ctx context.Context, label, prompt string) (string, error) {
@@ -232,12 +242,7 @@ func (a *App) runHooks(ctx context.Context, s *stand, l *agent.Loop, transcript 
 				return "", err
 			}
 			return answerOf(l.Side(ctx, m, question(m, prompt)))
-		}})
-	if err != nil || r == nil {
-		return err
-	}
-	r.Attach(&l.Points)
-	return nil
+		}}
 }
 
 // hookRunner builds the runner of the hooks that count, nil where there are

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/capability"
 	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/sandbox"
 )
 
@@ -64,6 +66,7 @@ func (a *App) wallIn(s *stand, p *probing, portable bool) error {
 	if err != nil {
 		return err
 	}
+	s.found = p.found
 	s.wall = p.found.Wall(o)
 	firm, why := s.wall.Firm()
 	s.policy.Sandboxed = firm
@@ -103,13 +106,20 @@ func (a *App) wallOptions(s *stand) (sandbox.Options, error) {
 	if s.policy.HasWriteRules() {
 		o.Fixed = s.policy.WriteRuled
 	}
-	if s.persona != nil {
-		o.ReadOnly = s.persona.Capabilities["shell"] == capability.ReadOnly.String()
-	}
+	o.ReadOnly = s.onlyReads()
 	if cache := a.cacheDir(); cache != "" {
 		o.Cache = filepath.Join(real(cache), "larva", "sandbox", hex.EncodeToString(sum[:8]))
 	}
 	return o, nil
+}
+
+// onlyReads says that the shell of the persona, or of one that it works for, is
+// read_only.
+func (s *stand) onlyReads() bool {
+	if s.persona != nil && s.persona.Capabilities["shell"] == capability.ReadOnly.String() {
+		return true
+	}
+	return slices.ContainsFunc(s.policy.Above, func(b permission.Bound) bool { return b.Ceiling["shell"] == capability.ReadOnly })
 }
 
 // cacheDir is the user's cache directory, "" where there is none.
@@ -127,7 +137,7 @@ func (a *App) cacheDir() string {
 // this one run: the prompt stays the same from run to run.
 func (s *stand) walledIn() string {
 	kind, writes := s.wall.Kind(), "in the project, the added directories and $TMPDIR only"
-	if s.persona.Capabilities["shell"] == capability.ReadOnly.String() {
+	if s.onlyReads() {
 		writes = "in $TMPDIR only"
 	}
 	switch kind {

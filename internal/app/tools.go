@@ -30,8 +30,13 @@ func (a *App) equip(s *stand) error {
 func (s *stand) connect(l *agent.Loop, in RunInput) {
 	if in.AskUser != nil {
 		s.line.Ask = func(ctx context.Context, question string, options []string) (string, bool) {
-			l.Alert(ctx, "A question is waiting: "+question)
-			return in.AskUser(ctx, question, options)
+			var answer string
+			var ok bool
+			l.Floor(ctx, func() {
+				l.Alert(ctx, "A question is waiting: "+question)
+				answer, ok = in.AskUser(ctx, question, options)
+			})
+			return answer, ok
 		}
 	}
 	s.line.Planning = func() bool { return l.CurrentMode() == permission.Plan }

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"larva.dev/larva/internal/agent"
+	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/hook"
+	"larva.dev/larva/internal/permission"
+	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/internal/tool"
+	"larva.dev/larva/internal/tool/file"
+	"larva.dev/larva/internal/tool/shell"
+	"larva.dev/larva/internal/tool/talk"
+	"larva.dev/larva/internal/tool/task"
+)
+
+// notForChildren are tools of the one agent that the person talks to.
+var notForChildren = []string{"todo_write", "exit_plan_mode", "memory", "task", "task_wait", "task_stop", "task_send"}
+
+// childStand is a subagent's stand: the persona that was asked for, where its
+// parent stands, with no more power than that.
+func (f *family) childStand(ctx context.Context, parent *stand, above *agent.Loop, r task.Request) (*stand, error) {
+	c, err := f.persona(ctx, parent, r.Agent)
+	if err != nil {
+		return nil, err
+	}
+	s := &stand{at: parent.at, eff: parent.eff, roots: parent.roots, found: parent.found, hub: parent.hub, depth: parent.depth + 1,
+		spawnable: parent.spawnable, whole: c.spec, persona: spec.FromObject(c.spec)}
+	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
+	s.notices = slices.Clone(c.notices)
+	s.eff.Profile.Mode = above.CurrentMode()
+	if err := f.app.bindAgent(s, c, true); err != nil {
+		return nil, err
+	}
+	if s.mode() != above.CurrentMode() {
+		s.ownMode = s.mode()
+	}
+	s.hooks, s.ownHooks = parent.hooks, s.hooks
+	if err := f.childRoute(parent, s, r.Model); err != nil {
+		return nil, err
+	}
+	if err := s.inPlace(r.Isolation); err != nil {
+		return nil, err
+	}
+	s.policy = childPolicy(parent, s)
+	s.instructAs(parent)
+	return s, f.app.equipChild(s, parent)
+}
+
+// persona finds a subagent's persona as a run would, once a run.
+func (f *family) persona(ctx context.Context, parent *stand, id string) (chosen, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c, ok := f.found[id]; ok {
+		return c, nil
+	}
+	if !spec.ValidID(id) {
+		return chosen{}, noID(id)
+	}
+	c, err := f.app.persona(ctx, parent.at, id, "", nil)
+	if err != nil {
+		return c, parent.nearest(err, id)
+	}
+	f.found[id] = c
+	return c, nil
+}
+
+// inPlace refuses a task that is to have a checkout of its own: it must not
+// work in its parent's instead.
+func (s *stand) inPlace(asked string) error {
+	wants := cmp.Or(asked, s.eff.Profile.Roles[s.route.Role].Isolation)
+	for _, d := range s.agents {
+		if asked == "" && d.Isolation != "" {
+			wants = d.Isolation
+		}
+	}
+	if wants == "worktree" {
+		return diag.New(diag.Unsupported, "%s is to work in a worktree of its own, which this version does not make for tasks", s.persona.ID)
+	}
+	return nil
+}
+
+// childPolicy is the parent's with the child's own bound beside all above it.
+func childPolicy(parent, s *stand) *permission.Policy {
+	own := permission.Bound{Ceiling: ceilingOf(s.persona), CanSpawn: s.persona.CanSpawn}
+	for _, d := range s.agents {
+		if d.Inherits() { // its file says nothing of tools: it may do what its parent may
+			own.Ceiling = parent.policy.Ceiling
+		}
+	}
+	p := parent.policy.Below(own)
+	p.Mode = s.mode()
+	return p
+}
+
+// instructAs gives the child the instruction files that its parent read,
+// unless its role wants a minimal context.
+func (s *stand) instructAs(parent *stand) {
+	if s.eff.Profile.Roles[s.route.Role].Context == "minimal" {
+		return
+	}
+	if parent.instructions == nil && parent.eff.Profile.Roles[parent.route.Role].Context == "minimal" {
+		notices := s.notices
+		s.instruct()
+		s.notices = notices // the parent's run has nothing to do with them
+		return
+	}
+	s.instructions = parent.instructions
+}
+
+// childSystem is a child's system prompt: its own, what is asked of a report,
+// and the surroundings.
+func (s *stand) childSystem(now time.Time) string {
+	return agent.System(s.persona.Prompt+"\n\n"+task.Footer(), agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions, Sandbox: s.walledIn(), Date: now})
+}
+
+// childTurns is the role's limit, or the common one for subagents; a
+// definition, the profile and its run may lower it.
+func (s *stand) childTurns() int {
+	n := childTurns
+	if r := s.route.MaxTurns; r > 0 {
+		n = r
+	}
+	return s.agentTurns(n)
+}
+
+func (s *stand) specJSON() []byte { return spec.AppendCanonical(nil, s.whole) }
+
+// equipChild gives a child its tools: the parent's, without those that are
+// for the person's own agent, and task only where it may spawn in turn. Its
+// shell, what it knows of files and its wall are its own.
+func (a *App) equipChild(s, parent *stand) error {
+	o, err := a.wallOptions(s)
+	if err != nil {
+		return err
+	}
+	s.wall = s.found.Wall(o)
+	firm, _ := s.wall.Firm()
+	s.policy.Sandboxed = firm
+	files := file.New(s.roots, file.Options{Environ: a.environ, Denied: s.policy.ReadDenied})
+	s.forget = files.Forget
+	s.shell = shell.New(s.roots, a.environ, shell.Options{Secret: s.keyNames(), Denied: s.policy.ReadDenied, Ruled: s.policy.ReadRuled, Wall: s.wall})
+	s.line = &talk.Line{}
+	s.tools = &tool.Registry{}
+	for _, tools := range [][]tool.Tool{files, s.shell.Tools(), talk.New(s.line)} {
+		for _, t := range s.having(tools) {
+			name := t.Spec().Name
+			if _, has := parent.tools.Get(name); !has || slices.Contains(notForChildren, name) {
+				continue
+			}
+			if err := s.tools.Add(t); err != nil {
+				return err
+			}
+		}
+	}
+	return s.hire()
+}
+
+// ownRunner runs the hooks of a child's definition: they are its alone.
+func (a *App) ownRunner(s *stand, l *agent.Loop, transcript string) (*hook.Runner, error) {
+	only := *s
+	only.hooks = nil
+	for _, h := range s.ownHooks {
+		if h.Event == hook.Stop {
+			h.Event = hook.SubagentStop
+		}
+		only.hooks = append(only.hooks, h)
+	}
+	return a.hookRunner(&only, a.hookOptions(&only, l, transcript))
+}
