@@ -29,7 +29,9 @@ type chosen struct {
 func (a *App) persona(ctx context.Context, p where, ref, variant string, overrides *spec.Object) (chosen, error) {
 	var c chosen
 	var err error
-	if isPath(ref) {
+	if d := a.agentAt(p, ref); d != nil {
+		c, err = a.agentByPath(p, d, ref, variant)
+	} else if isPath(ref) {
 		c, err = a.personaFile(ctx, p, ref, variant)
 	} else {
 		c, err = a.personaID(ctx, p, ref, variant)

@@ -112,6 +112,17 @@ func (d *Definition) Allows(tool string) bool {
 	return d.Disallowed == nil || !d.Disallowed.Has(tool)
 }
 
+// Marked says that the file has a key that an agent file has and a PersonaSpec
+// has not.
+func (d *Definition) Marked() bool {
+	return d.front != nil && slices.ContainsFunc(d.front.Root.Members, func(m spec.Member) bool {
+		return load.Guards(m.Key, guarded) != "" || slices.Contains(marks, m.Key)
+	})
+}
+
+// marks are the keys of Claude Code's that restrict nothing.
+var marks = []string{"mcpServers", "mcp-servers", "skills", "hooks", "memory", "maxTurns", "background", "effort", "color", "initialPrompt"}
+
 // HasHooks says that the file names hooks.
 func (d *Definition) HasHooks() bool { return d.front != nil && d.front.Root.Has("hooks") }
 

@@ -172,6 +172,16 @@ func (s *search) file(path string) {
 	s.defs = append(s.defs, *d)
 }
 
+// ReadFile reads one agent file that a person named.
+func ReadFile(path string, src Source) (*Definition, *Problem) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, &Problem{Kind: Error, Problem: diag.Problem{File: src.Shown, Message: "cannot be read: " + reason(err)}}
+	}
+	src.Path = path
+	return Read(data, src)
+}
+
 // readFile reads at most maxFile bytes: the file may have grown since it was
 // looked at.
 func readFile(path string) ([]byte, error) {

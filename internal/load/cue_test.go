@@ -310,7 +310,7 @@ func TestDirectory(t *testing.T) {
 	}
 	for arg, want := range map[string]string{
 		"empty":  "empty \n  empty: holds no persona\n",
-		"agents": "agents \n  agents: holds no persona (agents/a.md is an agent definition of Claude Code's kind, which larva cannot read yet)\n",
+		"agents": "agents \n  agents: holds no persona (agents/a.md is an agent definition of Claude Code's kind, and no persona; see: larva agent list)\n",
 		"gone":   "gone \n  gone: no such file or directory\n",
 	} {
 		items, err := Specs(context.Background(), []string{arg}, Options{Dir: dir})

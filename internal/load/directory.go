@@ -75,7 +75,7 @@ func (b *batch) directory(shown, name string) {
 	if len(b.inputs) == before {
 		p := diag.Problem{File: shown, Message: "holds no persona"}
 		if len(definitions) > 0 {
-			p.Hint = definitions[0] + " is an agent definition of Claude Code's kind, which larva cannot read yet"
+			p.Hint = definitions[0] + " is an agent definition of Claude Code's kind, and no persona; see: larva agent list"
 		}
 		b.fail(shown, p)
 	}

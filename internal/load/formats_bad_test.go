@@ -81,7 +81,7 @@ func TestUnreadable(t *testing.T) {
 		{"blank.md", "\n---\nname: x\n---\n", "blank.md:1:1: there is no frontmatter (the first line must be ---)"},
 		{"open.md", "---\nname: x\n", "open.md:1:1: the frontmatter that starts here has no end (close it with a line of ---)"},
 		{"empty.md", "---\n---\n", "empty.md:2:1: the document is empty"},
-		{"tools.md", "---\nname: x\ntools: Read\n---\nx", "tools.md:3:1: tools: this is an agent definition of Claude Code's kind, which larva cannot read yet (write what the agent may do as capabilities, without tools)"},
+		{"tools.md", "---\nname: x\ntools: Read\n---\nx", "tools.md:3:1: tools: this is an agent definition of Claude Code's kind, and no persona (run it as it is (see: larva agent list), or write what the agent may do as capabilities, without tools)"},
 		{"both.md", "---\nid: x\nname: y\n---\nx", "both.md:3:1: name: stands for id, which is here too (keep one of the two)"},
 		{"prompt.md", "---\nname: x\nprompt: y\n---\nx", "prompt.md:3:1: prompt: the text below the frontmatter is the prompt (leave prompt out)"},
 		{"twice.md", "---\nname: x\ndescription: Use for: a\nmodel: a\nmodel: b\n---\nB", "twice.md:3: mapping values are not allowed in this context (put a value that holds a colon and a space in quotes)"},

@@ -32,7 +32,7 @@ func parseMarkdown(data []byte, shown string) (*doc, *diag.Problem) {
 	}
 	for _, k := range claudeKeys {
 		if o.Has(k) {
-			q := d.keyProblem([]string{k}, "this is an agent definition of Claude Code's kind, which larva cannot read yet", "write what the agent may do as capabilities, without "+k)
+			q := d.keyProblem([]string{k}, "this is an agent definition of Claude Code's kind, and no persona", "run it as it is (see: larva agent list), or write what the agent may do as capabilities, without "+k)
 			return nil, &q
 		}
 	}
