@@ -39,11 +39,11 @@ func (k *kept) keep(ctx context.Context, now chosen, err error) (chosen, error) 
 		return now, perr
 	}
 	k.ceiling, k.canSpawn = ceilingOf(then), then.CanSpawn
+	if d := out.keptAgent; d != nil && d.HasHooks() && now.agent == nil {
+		return now, diag.New(diag.PersonaNotFound, "session %s ran a definition with hooks, which is not found any more", k.meta.SessionID).
+			With("session_id", k.meta.SessionID).WithHint("put the file of %s back, or begin anew", k.meta.Persona.ID)
+	}
 	if err != nil {
-		if d := out.keptAgent; d != nil && d.HasHooks() {
-			return now, diag.New(diag.PersonaNotFound, "session %s ran a definition with hooks, which is not found any more: %v", k.meta.SessionID, err).
-				With("session_id", k.meta.SessionID).WithHint("put its file back, or begin anew")
-		}
 		out.notices = append(out.notices, "persona "+k.meta.Named+" is not found as it was ("+diag.As(err).Message+"); the session keeps its own")
 		return out, nil
 	}

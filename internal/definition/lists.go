@@ -40,6 +40,10 @@ func (r *reader) tokens(key string, v any) (out []string, whole bool) {
 	return out, whole
 }
 
+// maxTokens bounds a list: there are not so many tools, and each unknown one is
+// told.
+const maxTokens = 500
+
 // allow reads a list of the tools that the agent may use. What stands in it and
 // is no tool gives none.
 func (r *reader) allow(key string, v any) {
@@ -52,13 +56,17 @@ func (r *reader) allow(key string, v any) {
 	if !whole {
 		r.note("S2", key, "", "holds something that is no name; that part gives no tool")
 	}
+	if len(tokens) > maxTokens {
+		r.deny("S2", key, "", "more than %d names", maxTokens)
+		return
+	}
 	set := &Tools{}
 	for _, t := range tokens {
 		got := judge(t)
 		switch {
 		case got.part:
 			r.note("S3", key, "write "+bareName(t)+" alone and bind it by a rule of the profile",
-				"%s would give a part of a tool, which larva cannot bind here; it gives none", t)
+				"%s would give a part of a tool, which larva cannot bind here; it gives none", quoted(t))
 			continue
 		case got.why != "":
 			r.note("S3", key, got.hint, "%s %s; it gives no tool", quoted(t), got.why)
@@ -86,7 +94,7 @@ func (r *reader) clean(key string, v any) bool {
 // read in it could be any tool.
 func (r *reader) disallow(key string, v any) {
 	tokens, whole := r.tokens(key, v)
-	if _, ok := texts(v); !ok || !whole || r.f.Cut[key] {
+	if _, ok := texts(v); !ok || !whole || r.f.Cut[key] || len(tokens) > maxTokens {
 		r.deny("S2", key, "write a list of names: "+key+": Bash", "cannot be read (%s)", shown(v))
 		return
 	}
@@ -99,7 +107,7 @@ func (r *reader) disallow(key string, v any) {
 		case !got.known:
 			r.deny("S3", key, got.hint, "%s %s and could forbid anything", quoted(t), got.why)
 		case strings.Contains(t, "("):
-			r.note("S3", key, "a rule of the profile can deny a part", "%s forbids a part of a tool; the whole tool is taken away", t)
+			r.note("S3", key, "a rule of the profile can deny a part", "%s forbids a part of a tool; the whole tool is taken away", quoted(t))
 		}
 		got.spawn = nil
 		if strings.Contains(t, "(") && len(got.names) == 0 {

@@ -100,7 +100,7 @@ func (r *reader) restricts() bool {
 func (r *reader) note(class, key, hint, format string, args ...any) {
 	line, col := r.f.At(key)
 	r.d.Notices = append(r.d.Notices, Problem{Class: class, Kind: Note,
-		Problem: diag.Problem{File: r.d.Shown, Line: line, Col: col, Path: key, Message: fmt.Sprintf(format, args...), Hint: hint}})
+		Problem: diag.Problem{File: r.d.Shown, Line: line, Col: col, Path: clip(key), Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
 // deny takes all tools away: the key restricts and cannot be read.
