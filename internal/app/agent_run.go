@@ -3,7 +3,6 @@ package app
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"larva.dev/larva/internal/definition"
@@ -23,9 +22,6 @@ func (a *App) bindAgent(s *stand, c chosen, unasked bool) error {
 		if d != nil {
 			s.agents = append(s.agents, d)
 			s.lowerTo(d)
-			if err := a.apart(s, d); err != nil && !unasked {
-				return err
-			}
 		}
 	}
 	d := c.agent
@@ -47,24 +43,6 @@ func (a *App) bindAgent(s *stand, c chosen, unasked bool) error {
 	}
 	s.hooks = append(s.hooks, own...)
 	return checkHooks(own)
-}
-
-// apart holds a definition that wants a worktree of its own to one: a run in the
-// checkout would be more than was written. Outside of git there is none.
-func (a *App) apart(s *stand, d *definition.Definition) error {
-	if d.Isolation != "worktree" {
-		return nil
-	}
-	if !exists(filepath.Join(s.at.project, ".git")) {
-		s.notices = append(s.notices, d.Shown+": isolation worktree: this is no git repository, so it works in place")
-		return nil
-	}
-	data, err := a.DataDir()
-	if err != nil || within(real(filepath.Join(data, "worktrees")), s.at.project) {
-		return err
-	}
-	return diag.New(diag.Unsupported, "the definition %s wants a worktree of its own", d.ID).With("path", d.Shown).
-		WithHint("run it in one: larva run --worktree %s", diag.Word(d.ID))
 }
 
 // agentHooks reads a definition's hooks. One that cannot run here is an error:

@@ -86,6 +86,7 @@ func (s *stand) routes() ([]profile.Route, error) {
 			continue
 		}
 		r.Role, r.MaxTurns, r.Effort, r.Fallbacks = s.route.Role, s.route.MaxTurns, s.route.Effort, nil
+		r.Context, r.Isolation = s.route.Context, s.route.Isolation
 		out = append(out, r)
 	}
 	return out, nil

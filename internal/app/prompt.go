@@ -19,13 +19,18 @@ import (
 // maxListed is how many names of a mentioned directory the model reads.
 const maxListed = 200
 
-// instruct reads the instruction files, unless there is no persona to
-// instruct or its role wants a minimal context.
+// instruct reads the instruction files, where there is a persona to instruct. A
+// minimal context has the project's own and not the person's.
 func (s *stand) instruct() {
-	if s.persona == nil || s.eff.Profile.Roles[s.route.Role].Context == "minimal" {
+	if s.persona == nil {
 		return
 	}
-	files, notices := prompt.Instructions(prompt.Search{Config: s.at.config, Dirs: s.at.dirs, Denied: s.policy.ReadDenied, Name: s.at.rel})
+	config := s.at.config
+	if s.route.Context == "minimal" {
+		config = ""
+	}
+	s.instructions = nil
+	files, notices := prompt.Instructions(prompt.Search{Config: config, Dirs: s.at.dirs, Denied: s.policy.ReadDenied, Name: s.at.rel})
 	for _, f := range files {
 		s.instructions = append(s.instructions, agent.Instruction{Source: f.Source, Text: f.Text})
 	}

@@ -43,16 +43,11 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	var sweeping sync.WaitGroup
 	sweeping.Go(func() { sandbox.SweepTemp(time.Now()) })
 	defer sweeping.Wait()
-	a, apart, told, err := a.setApart(ctx, in)
-	if err != nil {
-		return event.Result{}, err
-	}
+	a, s, apart, err := a.standApart(ctx, in, temp, sit)
 	defer apart.finish(ctx) // of a run that never began
-	s, err := a.stand(ctx, in.about(temp, sit))
 	if err != nil {
 		return event.Result{}, err
 	}
-	s.notices = append(told, s.notices...)
 	prompt, err := promptOf(ctx, in)
 	if err != nil {
 		return event.Result{}, err
@@ -285,7 +280,10 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	for _, r := range routes[1:] {
 		p.Fallbacks = append(p.Fallbacks, r.Name())
 	}
-	if in.Worktree {
+	if s.apart != "" {
+		p.Notices = append([]string{s.apart}, p.Notices...)
+	}
+	if in.Worktree || s.apart != "" {
 		p.Notices = append([]string{"the run works in a git worktree of its own, made from HEAD; roots are shown as they are here"}, p.Notices...)
 	}
 	if p.Notices == nil {

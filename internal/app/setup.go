@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"larva.dev/larva/internal/agent"
@@ -49,6 +48,8 @@ type stand struct {
 	// agents are the definitions whose lists of tools bind the run; none for a
 	// persona of another kind.
 	agents []*definition.Definition
+	// apart says why the run has to work in a worktree of its own; "": it need not.
+	apart string
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
 	found        sandbox.Found // what walls are made of here
@@ -164,25 +165,6 @@ func (s *stand) later() error {
 	return nil
 }
 
-// laterRole does the same for the role that the persona's label named.
-func (s *stand) laterRole() error {
-	role, ok := s.eff.Profile.Roles[s.route.Role]
-	if s.route.Role == "" || !ok {
-		return nil
-	}
-	field := "roles." + s.route.Role
-	if role.Isolation == "worktree" {
-		return diag.New(diag.Unsupported, "the role %s wants a worktree of its own, which this version does not make", s.route.Role).
-			With("field", field+".isolation").With("origin", s.eff.Origins[field]).
-			WithHint("take isolation out of the role, or name a model for this run: --model PROVIDER/MODEL")
-	}
-	var unused []string
-	if len(unused) > 0 {
-		s.notices = append(s.notices, field+": "+strings.Join(unused, ", ")+" has no effect in this version")
-	}
-	return nil
-}
-
 // choose finds the persona and where its model label leads.
 func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	c, err := a.persona(ctx, s.at, in.persona, in.variant, in.overrides)
@@ -201,29 +183,21 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	if err := a.bindAgent(s, c, in.unasked); err != nil {
 		return err
 	}
-	label := s.persona.Model
-	s.route, err = s.eff.Route(label)
+	wanted := profile.Wanted{Label: s.persona.Model}
 	if in.modelFlag != "" {
-		label = in.modelFlag
-		s.route, err = s.eff.RouteNamed(label)
+		wanted = profile.Wanted{Label: in.modelFlag, Named: true}
 	}
-	if in.modelFlag == "" && err != nil && len(s.agents) > 0 && label == "inherit" {
-		s.route, err = s.eff.Route("worker")
-		s.notices = append(s.notices, "model inherit: a run has nobody to inherit from, so the role worker's model is taken")
+	var notice string
+	s.route, notice, err = s.eff.Choose(wanted)
+	if notice != "" {
+		s.notices = append(s.notices, notice)
 	}
 	var lost *profile.RouteError
 	if errors.As(err, &lost) {
 		if in.unasked {
 			return nil
 		}
-		e := diag.New(diag.ModelUnknown, "%v", lost).With("model", label).With("persona_id", s.persona.ID)
-		if scenario := a.scenarioAt(label); scenario != "" {
-			return e.WithHint("a scenario is a model by its path: --model %s", diag.Word(scenario))
-		}
-		if len(lost.Known) > 0 {
-			e.WithHint("known: %s; or name one for this run: --model PROVIDER/MODEL", strings.Join(lost.Known, ", "))
-		}
-		return e
+		return a.noModel(lost, s.persona.ID)
 	}
 	if err != nil {
 		return err
@@ -231,7 +205,7 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	if in.effort != "" {
 		s.route.Effort = in.effort
 	}
-	return s.laterRole()
+	return a.isolated(s)
 }
 
 // policy gives what calls are judged by. Without a persona there is no

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"strings"
 
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/profile"
@@ -24,15 +23,9 @@ func (s *stand) sideRoute(role string) (profile.Route, error) {
 	return route, err
 }
 
-// shipped says that a field's value comes with the binary. A file of a project
-// that has the same name reads the same here, which only narrows.
+// shipped says that a field's value comes with the binary.
 func (s *stand) shipped(field string) bool {
-	for _, l := range []string{s.eff.Origins[field], s.eff.Origins[field+".model"]} {
-		if l == "shipped" || strings.HasPrefix(l, "profiles/default.cue") {
-			return true
-		}
-	}
-	return false
+	return s.eff.Shipped(field) || s.eff.Shipped(field+".model")
 }
 
 // sideModel is the model of such a route.

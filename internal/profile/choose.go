@@ -38,7 +38,7 @@ type Wanted struct {
 	Task  string // the task's own input
 	Label string // of the persona or definition
 	// Named says that a person named Label for this run (--model): a
-	// provider/model form is meant as it stands.
+	// provider/model form is meant as it stands, as it is for Task.
 	Named bool
 	Role  string
 	// Parent is what the parent runs on; nil for a run that has none.
@@ -76,7 +76,7 @@ func (e *Effective) Choose(w Wanted) (r Route, notice string, err error) {
 	if isRole && e.Profile.Roles[label].Model == "" && e.Profile.Models[label] == "" && e.Profile.Models["*"] == "" {
 		return e.inherited(p, label), "", nil
 	}
-	r, err = e.route(label, !w.Named)
+	r, err = e.route(label, w.Task == "" && !w.Named)
 	if isRole && e.Shipped("roles."+label+".model") && (err != nil || r.ProviderName != p.ProviderName) {
 		return e.inherited(p, label), "", nil
 	}
