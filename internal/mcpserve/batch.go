@@ -35,7 +35,7 @@ func (c *conn) acceptBatch(line []byte) {
 	b := &batch{open: 1} // this one is ours: nothing is sent before all are in
 	for _, part := range parts {
 		m, e := message(part)
-		if e == nil {
+		if e == nil && m != nil {
 			if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
 				b.open++
 				if e = c.enqueue(m, len(part), b); e != nil {

@@ -29,6 +29,7 @@ const fastMethod = "larva/call"
 type beside struct {
 	before []<-chan struct{} // what it waits for
 	tool   *toolCall         // nil: it goes the common way
+	room   *room             // what its answer needs; nil: it waits for none
 }
 
 // toolCall is a call on the fast way. Its goroutine writes answer and the

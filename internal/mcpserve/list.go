@@ -27,6 +27,12 @@ func (s *Server) lists(next mcp.MethodHandler) mcp.MethodHandler {
 			if err := b.await(ctx); err != nil {
 				return nil, err
 			}
+			if b.room != nil {
+				if err := b.room.enter(ctx); err != nil {
+					return nil, err
+				}
+				defer b.room.leave()
+			}
 			if b.tool != nil {
 				s.fast(ctx, b.tool)
 				return &fastResult{}, nil

@@ -80,6 +80,7 @@ func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.c
 type conn struct {
 	in    *lines
 	close func() error
+	room  room // for answers in the making
 
 	idle   chan struct{} // closed when ended and nothing is left to answer
 	broken chan struct{} // closed when out is of no more use
@@ -98,6 +99,7 @@ type conn struct {
 	load    int                     // bytes of these calls
 	changes int                     // how many of these calls change something
 	asked   map[jsonrpc.ID]struct{} // ours, not answered
+	greeted int                     // how often the client has said that it is ready
 	agreed  bool                    // initialize was answered: the client speaks a protocol before 2026-07-28
 	warm    bool                    // the first call was answered
 	old     bool                    // that protocol has batches
@@ -107,6 +109,7 @@ type conn struct {
 type call struct {
 	method  string
 	size    int
+	ended   bool          // the client has cancelled it
 	batch   *batch        // nil: a message of its own
 	tool    *toolCall     // nil: it goes the common way
 	changes bool          // others wait for it
@@ -119,6 +122,8 @@ type call struct {
 const (
 	maxCalls = 128
 	maxLoad  = 4 * maxFrame
+	// maxOutbox is how much a client may leave unread before it is served less.
+	maxOutbox = maxFrame
 )
 
 func newConn(in io.ReadCloser, out io.Writer) *conn {
@@ -191,7 +196,7 @@ func (c *conn) dequeue() (jsonrpc.Message, bool) {
 func (c *conn) atEnd() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.ended && (len(c.calls)-len(c.asked) >= maxCalls || c.load+len(c.outbox) > maxLoad) {
+	for !c.ended && (len(c.calls)-len(c.asked) >= maxCalls || c.load > maxLoad || len(c.outbox) > maxOutbox) {
 		c.changed.Wait()
 	}
 	return c.ended
@@ -209,8 +214,11 @@ func (c *conn) accept(line []byte) {
 		return
 	}
 	m, e := message(line)
-	if e != nil {
+	switch {
+	case e != nil:
 		c.refuse(e)
+		return
+	case m == nil:
 		return
 	}
 	c.mu.Lock()
@@ -232,17 +240,25 @@ func (c *conn) enqueue(m jsonrpc.Message, size int, b *batch) *jsonrpc.Error {
 			if c.agreed {
 				this.tool = fastCall(m)
 			}
-			before := c.lineUp(m, this)
+			method, before := m.Method, c.lineUp(m, this)
 			if this.tool != nil {
 				m.Method, m.Params = fastMethod, nil
 			}
-			if this.tool != nil || before != nil {
-				m.Extra = (&beside{before, this.tool}).extra()
+			if beside := (&beside{before: before, tool: this.tool}); looks(method) {
+				if !this.changes {
+					beside.room = &c.room
+				}
+				m.Extra = beside.extra()
 			}
 			c.calls[m.ID] = this
 			c.load += size
+		} else if !c.hears(m) {
+			return nil
 		}
 	case *jsonrpc.Response:
+		if _, ok := c.asked[m.ID]; !ok {
+			return nil
+		}
 		delete(c.asked, m.ID)
 	}
 	c.queue = append(c.queue, m)
@@ -365,12 +381,14 @@ func (c *conn) put(text []byte) {
 	c.outbox = append(c.outbox, bytes.TrimSuffix(text, []byte{'\n'})...)
 	c.outbox = append(c.outbox, '\n')
 	if c.writing {
+		c.room.full(len(c.outbox) > maxOutbox)
 		return
 	}
 	c.writing = true
 	for len(c.outbox) > 0 && c.err == nil {
 		lines := c.outbox
 		c.outbox, c.spare = c.spare[:0], nil
+		c.room.full(false)
 		c.mu.Unlock()
 		_, err := c.out.Write(lines)
 		c.mu.Lock()
@@ -383,6 +401,7 @@ func (c *conn) put(text []byte) {
 		}
 	}
 	c.writing = false
+	c.room.full(false)
 	c.changed.Signal()
 	c.settle()
 }
@@ -433,21 +452,29 @@ func (c *conn) settle() {
 }
 
 // repair gives an error without a code one that says what it is: the SDK
-// leaves 0 where a call comes before initialize or initialize comes twice, and
-// where a handler fails in words of its own.
+// leaves 0 where a call comes before initialize or initialize comes twice,
+// where its parameters are of the wrong types, and where a handler fails in
+// words of its own. Long quotes of the message are cut.
 func repair(r *jsonrpc.Response) {
 	if r.Error == nil {
 		return
 	}
+	text := r.Error.Error()
 	e := &jsonrpc.Error{}
 	if errors.As(r.Error, &e) && e.Code != 0 {
+		if cut := short(text); cut != text {
+			r.Error = &jsonrpc.Error{Code: e.Code, Message: cut, Data: e.Data}
+		}
 		return
 	}
 	code := int64(jsonrpc.CodeInternalError)
-	if text := r.Error.Error(); outOfTurn(text) {
+	switch {
+	case outOfTurn(text):
 		code = jsonrpc.CodeInvalidRequest
+	case strings.Contains(text, "unmarshaling "):
+		code = jsonrpc.CodeInvalidParams
 	}
-	r.Error = &jsonrpc.Error{Code: code, Message: r.Error.Error()}
+	r.Error = &jsonrpc.Error{Code: code, Message: short(text)}
 }
 
 func outOfTurn(text string) bool {

@@ -48,7 +48,9 @@ func TestBadFrames(t *testing.T) {
 		{"id is null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, request, ""},
 		{"id is a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, request, ""},
 		{"id is too large", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, request, ""},
-		{"answer to nobody without an id", `{"jsonrpc":"2.0","result":{}}`, request, ""},
+		{"id is half a character", `{"jsonrpc":"2.0","id":"\ud83d","method":"ping"}`, request, ""},
+		{"neither call nor answer", `{"jsonrpc":"2.0","id":1}`, request, ""},
+		{"method in capitals", `{"jsonrpc":"2.0","id":1,"METHOD":"ping"}`, request, ""},
 		{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"tools/frobnicate"}`, method, "1"},
 		{"empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, method, "1"},
 		{"our own method", `{"jsonrpc":"2.0","id":1,"method":"larva/call","params":{"name":"larva_clear"}}`, method, "1"},
@@ -96,6 +98,12 @@ func TestSilent(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
 		`{"jsonrpc":"2.0","id":5,"result":{}}`,
+		// An answer is never answered, or two peers would go on for ever.
+		`{"jsonrpc":"2.0","result":{}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is no JSON value"}}`,
+		`{"jsonrpc":"2.0","id":{},"result":{}}`,
+		`{"jsonrpc":"2.0","id":5,"error":"text"}`,
+		`{"jsonrpc":"1.0","id":5,"error":{}}`,
 		`{"jsonrpc":"2.0","id":"alive","method":"ping"}`)
 	if got := c.read(); got != `{"jsonrpc":"2.0","id":"alive","result":{}}` {
 		t.Errorf("got %s, want the answer to ping alone", got)
