@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,6 +74,20 @@ func (d *Definition) unlisted() []capability.Need {
 	}
 	if d.Disallowed.Has("web_fetch") && d.Disallowed.Has("web_search") {
 		out = append(out, capability.Need{Family: "http"})
+	}
+	return out
+}
+
+// Under is its ceiling as the subagent of one that has the parent's: where its
+// file has no list of tools, that is the parent's but for what it gives up.
+// What a parent may not is not taken away here.
+func (d *Definition) Under(parent capability.Ceiling) capability.Ceiling {
+	out := capability.Ceiling{}
+	if d.Tools == nil {
+		maps.Copy(out, parent)
+	}
+	for _, c := range d.Ceiling() {
+		out[c.Family] = c.Posture
 	}
 	return out
 }
