@@ -104,7 +104,7 @@ func (l *Loop) newRun() *run {
 }
 
 func (l *Loop) init() event.Init {
-	b := event.Init{SessionID: l.Session, Persona: l.Persona, Model: l.Model.Name(), Mode: l.Mode,
+	b := event.Init{SessionID: l.Session, Persona: l.Persona, Model: l.Model.Name(), Mode: l.CurrentMode(),
 		Servers: l.Servers, Skills: l.Skills, Sandbox: l.Sandbox, Cwd: l.Cwd}
 	if b.Sandbox == "" {
 		b.Sandbox = "none"

@@ -9,6 +9,7 @@ import (
 	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/nearest"
+	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/spec"
 	"larva.dev/larva/internal/tool/task"
 )
@@ -159,9 +160,9 @@ func (s *stand) roleLines() []string {
 		if role.Model == "" || name == compactRole {
 			continue
 		}
-		r, err := s.eff.RouteNamed(name)
-		if err != nil || s.shipped("roles."+name) && r.ProviderName != s.route.ProviderName {
-			continue // the parent's model would be taken
+		r, _, err := s.eff.Choose(profile.Wanted{Task: name, Parent: &s.route})
+		if err != nil || r.Inherited {
+			continue // it would be this agent's own model
 		}
 		line := name + ": " + r.Name()
 		if p := s.eff.PriceOf(r.Name()); p != nil {

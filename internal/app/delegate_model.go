@@ -13,43 +13,24 @@ import (
 )
 
 // childRoute is where a child's requests go: to what the task names, else to
-// where its persona's label leads, else to its parent's model. What leads
-// nowhere is the parent's, with a notice.
+// where its persona's label leads, else to its parent's model.
 func (f *family) childRoute(parent, s *stand, named string) error {
-	for _, label := range []string{named, s.persona.Model} {
-		if label == "" || label == "inherit" {
-			continue
-		}
-		r, err := s.eff.Route(label)
-		if label == named {
-			r, err = s.eff.RouteNamed(label)
-		}
-		var lost *profile.RouteError
-		switch {
-		case errors.As(err, &lost):
-			s.notices = append(s.notices, fmt.Sprintf("%v; %s runs on %s, as its parent does", lost, s.persona.ID, parent.route.Name()))
-			s.takeRoute(parent, "")
-		case err != nil:
-			return err
-		case r.Role != "" && (s.eff.Profile.Roles[r.Role].Model == "" || s.shipped("roles."+r.Role) && r.ProviderName != parent.route.ProviderName):
-			// The role is nobody's choice of a service: only its limits count.
-			s.takeRoute(parent, r.Role)
-		default:
-			s.route = r
-		}
-		return nil
+	r, notice, err := s.eff.Choose(profile.Wanted{Task: named, Label: s.persona.Model, Parent: &parent.route})
+	if err != nil {
+		return err
 	}
-	s.takeRoute(parent, "")
+	s.route = r
+	if notice != "" {
+		s.notices = append(s.notices, s.persona.ID+": "+notice)
+	}
 	return nil
 }
 
-// takeRoute gives a stand its parent's model, under a role of its own.
-func (s *stand) takeRoute(parent *stand, role string) {
-	s.route = parent.route
-	s.route.Role, s.route.MaxTurns = role, 0
-	if r, ok := s.eff.Profile.Roles[role]; ok {
-		s.route.MaxTurns = r.MaxTurns
-	}
+// takeRoute gives a child its parent's model; its own role's limits stay.
+func (s *stand) takeRoute(parent *stand) {
+	r := parent.route
+	r.Role, r.MaxTurns, r.Context, r.Isolation = s.route.Role, s.route.MaxTurns, s.route.Context, s.route.Isolation
+	s.route = r
 }
 
 // childModel is the client of a child's route. One that needs a key which is
@@ -65,7 +46,7 @@ func (f *family) childModel(ctx context.Context, parent, s *stand, l, above *age
 	var lacks *diag.Error
 	if errors.As(err, &lacks) && lacks.Code == diag.KeyMissing {
 		s.notices = append(s.notices, fmt.Sprintf("%s; %s runs on %s, as its parent does", lacks.Message, s.persona.ID, parent.route.Name()))
-		s.takeRoute(parent, s.route.Role)
+		s.takeRoute(parent)
 		return above.Model, nil
 	}
 	return m, err

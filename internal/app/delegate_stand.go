@@ -74,7 +74,7 @@ func (f *family) persona(ctx context.Context, parent *stand, id string) (chosen,
 // inPlace refuses a task that is to have a checkout of its own: it must not
 // work in its parent's instead.
 func (s *stand) inPlace(asked string) error {
-	wants := cmp.Or(asked, s.eff.Profile.Roles[s.route.Role].Isolation)
+	wants := cmp.Or(asked, s.route.Isolation)
 	for _, d := range s.agents {
 		if asked == "" && d.Isolation != "" {
 			wants = d.Isolation
@@ -90,8 +90,8 @@ func (s *stand) inPlace(asked string) error {
 func childPolicy(parent, s *stand) *permission.Policy {
 	own := permission.Bound{Ceiling: ceilingOf(s.persona), CanSpawn: s.persona.CanSpawn}
 	for _, d := range s.agents {
-		if d.Inherits() { // its file says nothing of tools: it may do what its parent may
-			own.Ceiling = parent.policy.Ceiling
+		if d.Tools == nil { // its file has no list: it may do what its parent may, but for what it gives up
+			own.Ceiling = d.Under(parent.policy.Ceiling)
 		}
 	}
 	p := parent.policy.Below(own)
@@ -102,10 +102,10 @@ func childPolicy(parent, s *stand) *permission.Policy {
 // instructAs gives the child the instruction files that its parent read,
 // unless its role wants a minimal context.
 func (s *stand) instructAs(parent *stand) {
-	if s.eff.Profile.Roles[s.route.Role].Context == "minimal" {
+	if s.route.Context == "minimal" {
 		return
 	}
-	if parent.instructions == nil && parent.eff.Profile.Roles[parent.route.Role].Context == "minimal" {
+	if parent.instructions == nil && parent.route.Context == "minimal" {
 		notices := s.notices
 		s.instruct()
 		s.notices = notices // the parent's run has nothing to do with them
