@@ -133,11 +133,20 @@ func (r repo) branches(ctx context.Context) (tips map[string]string, others []st
 		}
 		others = append(others, at)
 	}
-	if at, err := r.git.commit(ctx, "HEAD"); err == nil && at != "" {
+	if at, err := r.parent().commit(ctx, "HEAD"); err == nil && at != "" {
 		others = append(others, at) // a detached one is on no branch
 	}
 	slices.Sort(others)
 	return tips, slices.Compact(others), nil
+}
+
+// parent gives git in the checkout that work is merged into: the one around, but
+// for a task's own worktree, whose HEAD is what is asked about.
+func (r repo) parent() git {
+	if _, ours := r.entry(r.own); ours {
+		return r.shared()
+	}
+	return r.git
 }
 
 // look finds out what is in an entry that is nowhere else.
@@ -213,11 +222,11 @@ func (g git) alone(ctx context.Context, heads, others []string) (int, error) {
 // contained says that merging would change nothing: the work was taken over by
 // a squash or a patch.
 func (r repo) contained(ctx context.Context, heads []string) bool {
-	g, _, err := r.git.disarm(ctx)
+	g, _, err := r.parent().disarm(ctx)
 	if err != nil {
 		return false
 	}
-	into, tree, _, err := r.git.head(ctx)
+	into, tree, _, err := g.head(ctx)
 	if err != nil || into == "" {
 		return false
 	}

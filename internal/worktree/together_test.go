@@ -243,6 +243,21 @@ func TestPrune(t *testing.T) {
 	}
 	b.git("update-ref", "refs/remotes/origin/larva/"+gone, "larva/"+gone) // pushed is not merged
 
+	for _, e := range list { // seen from inside of one it is the same
+		if e.Gone || !exists(e.Dir) {
+			continue
+		}
+		inside, err := List(ctx, e.Dir, b.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range inside {
+			same(t, i.Name+" from "+e.Name, i.State, want[i.Name])
+		}
+		if e.State == StateWork {
+			break
+		}
+	}
 	dry, _, err := Prune(ctx, b.repo, b.env, false, true)
 	if err != nil {
 		t.Fatal(err)
