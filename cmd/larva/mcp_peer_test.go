@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,21 +45,23 @@ func TestInspector(t *testing.T) {
 	}{
 		{"tools over stdio", stdio, "--method tools/list", `"larva_update_batch"`},
 		{"call over stdio", stdio, "--method tools/call --tool-name larva_resolve --tool-arg id=a", `"prompt": "Say it."`},
+		{"failure over stdio", stdio, "--method tools/call --tool-name larva_resolve --tool-arg id=b", `"code": "PERSONA_NOT_FOUND"`},
+		{"failure over HTTP", http, "--method tools/call --tool-name larva_clear --tool-arg confirm=no", `"code": "INVALID_CONFIRMATION_TOKEN"`},
 		{"prompt over HTTP", http, "--method prompts/get --prompt-name a", `"text": "Say it."`},
 		{"resources over HTTP", http, "--method resources/list", `"uri": "persona://a"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			out := inspect(t, env, append(append([]string{}, c.to...), strings.Fields(c.args)...))
-			if !strings.Contains(out, c.want) {
-				t.Errorf("got %s\nwant %s in it", out, c.want)
+			out, err := inspect(t, env, append(append([]string{}, c.to...), strings.Fields(c.args)...))
+			if failed := strings.HasPrefix(c.name, "failure"); !strings.Contains(out, c.want) || (err != nil) != failed {
+				t.Errorf("got %s, %v\nwant %s in it, and a failure: %t", out, err, c.want, failed)
 			}
 		})
 	}
 }
 
-// inspect runs the inspector once.
-func inspect(t *testing.T, env, args []string) string {
+// inspect runs the inspector once, which fails where the tool does.
+func inspect(t *testing.T, env, args []string) (string, error) {
 	t.Helper()
 	peers, err := filepath.Abs(filepath.Join("..", "..", "scripts", "peers"))
 	if err != nil {
@@ -81,9 +84,9 @@ func inspect(t *testing.T, env, args []string) string {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s%s", err, out.String(), errs.String())
+		return out.String(), fmt.Errorf("%w: %s", err, errs.String())
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // lacking skips where a program for tests is not there, and fails in CI.

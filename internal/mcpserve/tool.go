@@ -25,7 +25,7 @@ func tool(o ops.Operation) *mcp.Tool {
 		Title:        o.Title,
 		Description:  o.Description,
 		InputSchema:  o.Input(),
-		OutputSchema: o.Output(),
+		OutputSchema: outputSchema(o),
 		Annotations: &mcp.ToolAnnotations{
 			Title: o.Title, ReadOnlyHint: o.ReadOnly, IdempotentHint: o.Idempotent,
 			DestructiveHint: &o.Destructive, OpenWorldHint: &closed,
