@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"runtime/debug"
 	"slices"
+	"syscall"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/loopback"
@@ -40,12 +42,20 @@ func (a *App) mcpServer(version string) (*mcpserve.Server, error) {
 	}), nil
 }
 
+// heapEnough is where a server's heap is collected more often again: far more
+// than it ever holds but for some huge answers at once, which would otherwise
+// leave five times their size behind.
+const heapEnough = 256 << 20
+
 // spendMemory lets the heap grow before it is collected: a server that holds
 // three megabytes would otherwise collect every few milliseconds and lose
 // half its rate to it. Whoever sets GOGC knows better.
 func (a *App) spendMemory() {
 	if a.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
+		if a.Getenv("GOMEMLIMIT") == "" {
+			debug.SetMemoryLimit(heapEnough)
+		}
 	}
 }
 
@@ -63,6 +73,9 @@ func (a *App) MCPHTTP(ctx context.Context, version, addr string, allowRemote boo
 	l, err := loopback.Listen(ctx, addr, allowRemote)
 	if err != nil {
 		e := diag.As(err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			e.WithHint("larva mcp --http 127.0.0.1:0 takes a port that is free")
+		}
 		if e.ExitCode() == diag.ExitUsage && e.Hint == "" {
 			e.WithHint("larva mcp --http 127.0.0.1:7450; other machines reach it only with --allow-remote")
 		}

@@ -105,6 +105,14 @@ func (s *Server) handler() http.Handler {
 			refuseHTTP(w, r, http.StatusInternalServerError, diag.New(diag.Internal, "%v", err))
 			return
 		}
+		id := r.Header.Get(sessionHeader)
+		s.visits.begin(id)
+		defer func() {
+			if id == "" { // a new session's id stands in the answer
+				id = w.Header().Get(sessionHeader)
+			}
+			s.visits.end(id, time.Now())
+		}()
 		sdk.ServeHTTP(patient{w, http.NewResponseController(w)}, r)
 	})
 	return mux
@@ -114,7 +122,7 @@ func (s *Server) handler() http.Handler {
 // judges it as a line on stdio is judged. Where it is none, the answer has
 // been written.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
-	if r.Header.Get(sessionHeader) == "" && s.sessions() >= maxSessions {
+	if r.Header.Get(sessionHeader) == "" && s.sessions() >= maxSessions && !s.makeRoom() {
 		w.Header().Set("Retry-After", "60")
 		answerHTTP(w, http.StatusServiceUnavailable, refusal(&jsonrpc.Error{Code: rejected, Message: "there are too many sessions; end one with DELETE"}))
 		return false

@@ -229,10 +229,12 @@ func TestHTTPStops(t *testing.T) {
 	}
 }
 
-// TestHTTPSessions are bounded.
+// TestHTTPSessions are bounded where all are in use.
 func TestHTTPSessions(t *testing.T) {
 	t.Parallel()
-	url, _ := listen(t, Options{Registry: store(t)})
+	s := New(Options{Registry: store(t)})
+	s.visits.quiet = time.Hour
+	url, _ := listenWith(t, s)
 	var id string
 	for range maxSessions {
 		status, header, text := post(t, url, hello)

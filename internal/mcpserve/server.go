@@ -42,6 +42,7 @@ type Server struct {
 	// addTools gives the SDK the tools. It reads their schemas three times
 	// over, which is left until a call goes through it.
 	addTools func()
+	visits   visits // of HTTP clients
 
 	life context.Context // ends when the server is told to stop
 	end  context.CancelFunc
@@ -62,6 +63,7 @@ func New(o Options) *Server {
 		registry: o.Registry,
 		ops:      &ops.Service{Registry: o.Registry, Writable: o.Writable},
 		watch:    o.Watch,
+		visits:   visits{quiet: quietTime},
 	}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "larva", Title: "larva: personas as code", Version: o.Version},
