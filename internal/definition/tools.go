@@ -143,10 +143,7 @@ func (v verdict) unknown() verdict {
 	if strings.ContainsAny(v.token, "/") {
 		v.why += " (it looks like another program's)"
 	}
-	var names []string
-	for _, n := range capability.ToolNames() {
-		names = append(names, n)
-	}
+	names := slices.Clone(capability.ToolNames())
 	slices.Sort(names)
 	if n := nearest.Name(v.token, names); n != "" {
 		v.hint = "did you mean " + n + "?"

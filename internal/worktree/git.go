@@ -22,7 +22,6 @@ const (
 
 // git runs git in one place with nothing of the repository's own to run.
 type git struct {
-	bin     string // "git"
 	environ []string
 	dir     string   // where it runs
 	at      []string // GIT_DIR=…, GIT_WORK_TREE=…: the repository is not looked for
