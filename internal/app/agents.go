@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,8 +159,20 @@ func (f agentFile) take(variant string, notices []string) (chosen, error) {
 			With("path", f.Shown).With("report", r)
 	}
 	c := chosen{spec: o, variant: "default", agent: f.Definition, notices: notices}
+	more := 0
 	for _, n := range f.Notices {
+		if !n.Denies && (n.Class == "S5" || n.Class == "S8") { // a name and keys without effect, each time the same
+			more++
+			continue
+		}
 		c.notices = append(c.notices, n.String())
+	}
+	if more > 0 {
+		what := "1 field has no effect, or is read otherwise than it is written"
+		if more > 1 {
+			what = fmt.Sprintf("%d fields have no effect, or are read otherwise than they are written", more)
+		}
+		c.notices = append(c.notices, f.Shown+": "+what+" (see: larva agent show "+f.ID+")")
 	}
 	return c, nil
 }

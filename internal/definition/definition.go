@@ -81,6 +81,8 @@ type Problem struct {
 	// Kind: "note", or "skipped" (no agent, left alone) or "error" (an agent
 	// that cannot be read) where the file gives no definition.
 	Kind string `json:"kind"`
+	// Denies says that for this the agent gets no tools.
+	Denies bool `json:"denies,omitempty"`
 	diag.Problem
 }
 

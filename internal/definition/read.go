@@ -107,6 +107,7 @@ func (r *reader) note(class, key, hint, format string, args ...any) {
 func (r *reader) deny(class, key, hint, format string, args ...any) {
 	r.d.Denied = true
 	r.note(class, key, hint, "%s, so the agent gets no tools", fmt.Sprintf(format, args...))
+	r.d.Notices[len(r.d.Notices)-1].Denies = true
 }
 
 func (r *reader) fail(kind, key, message, hint string) *Problem {
@@ -312,7 +313,7 @@ func (r *reader) lost() {
 		r.d.Denied = true
 		p.Message += ", so the agent gets no tools"
 		p.Hint = "mend the frontmatter: " + p.Path + ": at the beginning of a line, once"
-		r.d.Notices = append(r.d.Notices, Problem{Class: "F4", Kind: Note, Problem: p})
+		r.d.Notices = append(r.d.Notices, Problem{Class: "F4", Kind: Note, Denies: true, Problem: p})
 	}
 	if r.listed || r.d.Denied {
 		return

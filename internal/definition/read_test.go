@@ -91,6 +91,7 @@ func TestClasses(t *testing.T) {
 		"mode unread":          {"name: x\ndescription: d\ntools: Read\npermissionMode: paln", "none", "d", `the mode "paln" cannot be read`},
 		"isolation unread":     {"name: x\ndescription: d\nisolation: container", "none", "d", `the isolation "container" cannot be read`},
 		"unknown keys":         {"name: x\ndescription: d\nemoji: x\nversion: 1.0", "unsaid", "d", "a.md:4:8: emoji: is not known here|a.md:5:10: version: is not known here|[S8]"},
+		"a date":               {"name: x\ndescription: d\nversion: 2026-01-01\ntools: Read", "read", "d", "version: is no value here (a date is not a value here) and was taken as text"},
 		"secret":               {"name: x\ndescription: d\nmcp-servers: {a: {headers: {Authorization: \"${{ secrets.X }}\"}}}", "unsaid", "d", "mcp-servers: has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ type Front struct {
 
 // Repair is one thing in a frontmatter that was read though it is no YAML.
 type Repair struct {
-	Class string // F1 to F5, by what the line looks like
+	Class string // F1 to F5, by what the line looks like; "" for another mistake
 	Key   string // of the field, "" for the whole
 	diag.Problem
 }
@@ -217,7 +217,8 @@ func squash(s string) string {
 // guarded one is never longer than what YAML would give it: lines at the left
 // edge are left out of it, and Cut says so.
 func (h *healing) field(f lineField) {
-	if h.yaml(f) {
+	err := h.yaml(f)
+	if err == nil {
 		return
 	}
 	at := spec.Pos{Line: f.line, Col: len(f.key) + 3}
@@ -225,7 +226,7 @@ func (h *healing) field(f lineField) {
 		h.repairs = append(h.repairs, Repair{Class: class, Key: f.key, Problem: diag.Problem{File: h.file, Line: at.Line, Col: at.Col, Path: f.key,
 			Message: message, Hint: hint}})
 	}
-	if n := inner(f.lines); slices.Contains(h.keys.Guarded, f.key) && n < len(f.lines) && h.yaml(lineField{f.key, f.line, f.lines[:n]}) {
+	if n := inner(f.lines); slices.Contains(h.keys.Guarded, f.key) && n < len(f.lines) && h.yaml(lineField{f.key, f.line, f.lines[:n]}) == nil {
 		h.cut[f.key] = true
 		repair("F4", "the lines below it look like fields, are none, and were left out", "indent what belongs to a text above it")
 		return
@@ -238,7 +239,11 @@ func (h *healing) field(f lineField) {
 	h.raw[f.key] = true
 	h.root.Members = append(h.root.Members, spec.Member{Key: f.key, Value: text})
 	h.pos[spec.PathKey(f.key)+keyMark], h.pos[spec.PathKey(f.key)] = spec.Pos{Line: f.line, Col: 1}, at
-	repair(class, repaired[class], repairHint[class])
+	message, hint := repaired[class], repairHint[class]
+	if class == "" {
+		message, hint = "is no value here ("+asProblem(h.file, err).Message+") and was taken as text", "put the value in quotes"
+	}
+	repair(class, message, hint)
 }
 
 // inner counts a field's own lines: the first, and those that are indented,
@@ -251,13 +256,17 @@ func inner(lines []string) int {
 	return n
 }
 
-// yaml takes a field whose lines are YAML by themselves.
-func (h *healing) yaml(f lineField) bool {
+// yaml takes a field whose lines are YAML by themselves; the error says why they
+// are not.
+func (h *healing) yaml(f lineField) error {
 	t := &tree{file: h.file, pos: spec.Positions{}}
 	v, err := t.yaml([]byte(strings.Join(f.lines, "\n")+"\n"), f.line)
 	fo, ok := v.(*spec.Object)
-	if err != nil || !ok || len(fo.Members) != 1 || fo.Members[0].Key != f.key {
-		return false
+	if err != nil {
+		return err
+	}
+	if !ok || len(fo.Members) != 1 || fo.Members[0].Key != f.key {
+		return t.fail(spec.Pos{Line: f.line}, "", "more than one field")
 	}
 	h.root.Members = append(h.root.Members, fo.Members[0])
 	for k, at := range t.pos {
@@ -265,7 +274,7 @@ func (h *healing) yaml(f lineField) bool {
 			h.pos[k] = at
 		}
 	}
-	return true
+	return nil
 }
 
 // repaired says how a field of each class was read.
@@ -298,5 +307,8 @@ func classOf(f lineField, text string) string {
 	case f.key == "description" && strings.Contains(text, `\n`):
 		return "F3"
 	}
-	return "F2"
+	if strings.Contains(text, ": ") || strings.HasSuffix(text, ":") {
+		return "F2"
+	}
+	return ""
 }
