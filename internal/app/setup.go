@@ -24,6 +24,7 @@ import (
 	"larva.dev/larva/internal/tool/shell"
 	"larva.dev/larva/internal/tool/talk"
 	"larva.dev/larva/internal/tool/task"
+	"larva.dev/larva/internal/worktree"
 )
 
 // stand is everything that a run, its plan and an explanation have in
@@ -48,6 +49,7 @@ type stand struct {
 	// agents are the definitions whose lists of tools bind the run; none for a
 	// persona of another kind.
 	agents []*definition.Definition
+	layers []profile.Layer // as they were read, the lowest first
 	// apart says why the run has to work in a worktree of its own; "": it need not.
 	apart string
 	// instructions stand in the system prompt.
@@ -64,6 +66,9 @@ type stand struct {
 	depth     int          // 0: the person's own agent
 	ownMode   string       // a child's, where it is below its parent's
 	ownHooks  []foundHook  // of a child's definition
+	own       *App         // of a child: the place where it works
+	tree      *worktree.Tree
+	settled   bool // tree is finished
 }
 
 // about is what a stand is built from.
@@ -100,6 +105,7 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	stack = append(stack, in.extra...)
+	s.layers = stack
 	stack, s.hooks, s.notices = a.perItem(s.at, store, stack)
 	if err := checkHooks(s.hooks); err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ type grammar struct {
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
 	Agent      agentCmd      `cmd:"" group:"inspect" help:"See the agent definitions that can be run or spawned."`
+	Profile    profileCmd    `cmd:"" group:"inspect" help:"See the profiles, what they merge to here, and who runs on what."`
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`
 
 	HelpVerb    helpCmd    `cmd:"" name:"help" group:"about" help:"Show the help of a command."`
