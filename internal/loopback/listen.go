@@ -20,7 +20,7 @@ import (
 func Listen(ctx context.Context, addr string, allowRemote bool) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, badAddress(addr, "it must be HOST:PORT, 127.0.0.1:7400 for instance")
+		return nil, badAddress(addr, "it must be HOST:PORT, 127.0.0.1:7450 for instance")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 		return nil, badAddress(addr, "the port must be a number from 0 to 65535")
@@ -32,11 +32,20 @@ func Listen(ctx context.Context, addr string, allowRemote bool) (net.Listener, e
 		return nil, badAddress(addr, "it is not an address of this machine alone")
 	}
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	l, err := lc.Listen(ctx, network(host), net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, cannotListen(addr, err)
 	}
 	return l, nil
+}
+
+// network keeps 0.0.0.0 to IPv4, as it is written: "tcp" would take it for
+// every address of both kinds.
+func network(host string) string {
+	if a, err := netip.ParseAddr(host); err == nil && a.Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 func isLoopback(host string) bool {
@@ -58,6 +67,9 @@ func cannotListen(addr string, err error) *diag.Error {
 		what = "another program uses that port"
 	}
 	e := diag.New(diag.Internal, "cannot listen on %s: %s", addr, what).With("address", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		e.WithHint("port 0 takes one that is free")
+	}
 	e.Cause = err
 	return e
 }

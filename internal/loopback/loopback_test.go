@@ -60,6 +60,9 @@ func TestListen(t *testing.T) {
 			if !tt.remote && !a.Addr().Unmap().IsLoopback() {
 				t.Errorf("got %s, want a loopback address", a)
 			}
+			if strings.HasPrefix(tt.addr, "0.0.0.0") && !a.Addr().Is4() {
+				t.Errorf("got %s, want no more than IPv4, which was asked for", a)
+			}
 		})
 	}
 }
@@ -72,8 +75,8 @@ func TestListenTaken(t *testing.T) {
 	}
 	defer l.Close()
 	_, err = Listen(t.Context(), l.Addr().String(), false)
-	if e := diag.As(err); err == nil || e.Code != diag.Internal || e.ExitCode() != 1 || !strings.Contains(e.Message, l.Addr().String()) {
-		t.Errorf("got %v, want INTERNAL, exit 1, naming the address", err)
+	if e := diag.As(err); err == nil || e.Code != diag.Internal || e.ExitCode() != 1 || !strings.Contains(e.Message, l.Addr().String()) || e.Hint == "" {
+		t.Errorf("got %v, want INTERNAL, exit 1, naming the address, with a hint", err)
 	}
 }
 
