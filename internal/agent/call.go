@@ -122,6 +122,9 @@ func (l *Loop) start(ctx context.Context, j *job) bool {
 	}
 	l.emit(event.ToolStart{ID: j.Call.ID, Tool: j.Call.Tool, Input: j.Call.Input})
 	j.ran = true
+	if s, ok := j.tool.(tool.Starter); ok {
+		s.Starts(j.Call)
+	}
 	return true
 }
 

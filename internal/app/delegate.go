@@ -31,13 +31,12 @@ const (
 
 // family is what the agents of one run have in common.
 type family struct {
-	app   *App
-	in    RunInput
-	sit   *sitting
-	root  *agent.Loop
-	hooks *hook.Runner // of the run, nil: none
-	hub   *task.Hub
-
+	app      *App
+	in       RunInput
+	sit      *sitting
+	root     *agent.Loop
+	hooks    *hook.Runner // of the run, nil: none
+	hub      *task.Hub
 	mu       sync.Mutex
 	found    map[string]chosen      // personas by id: a run's children of one id are alike
 	scripts  map[string]model.Model // a scenario's turns are used once in a run, whoever asks
@@ -75,7 +74,11 @@ func (f *family) connect(s *stand, l *agent.Loop) {
 
 // end stops what still runs in the background, while the run can still say so.
 func (f *family) end() {
-	if left := f.hub.StopAll(lastTasks); len(left) > 0 {
+	if len(f.hub.StopAll(lastTasks)) == 0 {
+		return
+	}
+	// What their worktrees hold is kept before the run ends.
+	if left := f.hub.StopAll(treeTime); len(left) > 0 {
 		f.root.Notice("tasks_left", "these background tasks were told to stop and have not ended yet: "+strings.Join(left, ", "))
 	}
 }
@@ -100,7 +103,7 @@ func (f *family) spawn(ctx context.Context, parent *stand, above *agent.Loop, r 
 		return task.Report{Failed: told(err), Refused: true}, nil
 	}
 	defer c.rest()
-	ref := event.TaskStart{ID: r.ID, Persona: c.s.ref.ID, Model: c.l.Model.Name(), Status: "running"}
+	ref := event.TaskStart{ID: r.ID, Persona: c.s.ref.ID, Model: c.l.Model.Name(), Status: "running", Branch: c.s.branch()}
 	c.l.Tell(ref)
 	res, err := c.l.Run(ctx, r.Prompt)
 	if c.s.desk != nil {
@@ -110,7 +113,10 @@ func (f *family) spawn(ctx context.Context, parent *stand, above *agent.Loop, r 
 		c.l.Notice("agent_not_recorded", "what it did is not kept whole: "+diag.As(c.log.Err()).Message)
 	}
 	rep := report(res, err, c.l)
-	end := event.TaskEnd{ID: r.ID, Persona: ref.Persona, Model: ref.Model, Status: "done"}
+	c.rest()
+	note, branch := c.s.finishTree(ctx)
+	rep.Note = note
+	end := event.TaskEnd{ID: r.ID, Persona: ref.Persona, Model: ref.Model, Status: "done", Branch: branch}
 	switch {
 	case ctx.Err() != nil:
 		end.Status = "stopped"
@@ -146,7 +152,10 @@ func (f *family) child(ctx context.Context, parent *stand, above *agent.Loop, r 
 	if c == nil {
 		return nil, diag.New(diag.Unsupported, "task %s was never begun, so it has no conversation to go on with", r.ID)
 	}
-	if err := f.app.equipChild(c.s, parent); err != nil {
+	if c.s.tree != nil {
+		return nil, diag.New(diag.Unsupported, "task %s had a worktree of its own, which is finished: begin a new task, which may merge or read its branch", r.ID)
+	}
+	if err := c.s.own.equipChild(c.s, parent); err != nil {
 		return nil, err
 	}
 	c.l.Opening = nil
@@ -157,7 +166,7 @@ func (f *family) child(ctx context.Context, parent *stand, above *agent.Loop, r 
 }
 
 // newChild builds a child's stand and loop.
-func (f *family) newChild(ctx context.Context, parent *stand, above *agent.Loop, r task.Request) (*child, error) {
+func (f *family) newChild(ctx context.Context, parent *stand, above *agent.Loop, r task.Request) (_ *child, err error) {
 	if len(r.Schema) > 0 {
 		if err := agent.CheckSchema(r.Schema); err != nil {
 			return nil, diag.New(diag.Unsupported, "output_schema: %v", err)
@@ -168,14 +177,18 @@ func (f *family) newChild(ctx context.Context, parent *stand, above *agent.Loop,
 		return nil, err
 	}
 	c := &child{s: s, id: r.ID, l: &agent.Loop{}}
+	defer func() {
+		if err != nil {
+			c.rest()
+			s.finishTree(ctx)
+		}
+	}()
 	m, err := f.childModel(ctx, parent, s, c.l, above)
 	if err != nil {
-		c.rest()
 		return nil, err
 	}
 	params, err := paramsOf(s.persona)
 	if err != nil {
-		c.rest()
 		return nil, err
 	}
 	*c.l = agent.Loop{Parent: above, Agent: f.label(above, r), Persona: s.ref, System: s.childSystem(time.Now()), Model: m, Params: params,
@@ -185,13 +198,11 @@ func (f *family) newChild(ctx context.Context, parent *stand, above *agent.Loop,
 	if p := s.eff.PriceOf(s.route.Name()); p != nil {
 		c.l.ContextWindow = p.Window
 	}
-	c.l.Auto = f.app.auto(s, c.l)
+	c.l.Auto = s.own.auto(s, c.l)
 	if err := f.record(c, r); err != nil {
-		c.rest()
 		return nil, err
 	}
-	if err := f.app.compaction(ctx, s, c.l, c.transcript()); err != nil {
-		c.rest()
+	if err := s.own.compaction(ctx, s, c.l, c.transcript()); err != nil {
 		return nil, err
 	}
 	c.l.Opening = slices.DeleteFunc(c.l.Opening, func(n string) bool { return slices.Contains(f.root.Opening, n) }) // told already
@@ -271,14 +282,14 @@ func (f *family) points(c *child) error {
 		f.hang(c, f.hooks)
 	}
 	if len(c.s.ownHooks) > 0 {
-		own, err := f.app.ownRunner(c.s, c.l, c.transcript())
+		own, err := c.s.own.ownRunner(c.s, c.l, c.transcript())
 		if err != nil {
 			return err
 		}
 		f.hang(c, own)
 	}
-	if f.sit == nil || f.sit.checks == nil {
-		return nil
+	if f.sit == nil || f.sit.checks == nil || c.s.tree != nil {
+		return nil // a worktree's changes are on its branch
 	}
 	checks, name := f.sit.checks, c.id
 	c.l.Points.BeforeRun = append(c.l.Points.BeforeRun, func(ctx context.Context, call tool.Call, eff tool.Effects) (func(context.Context, tool.Result), error) {

@@ -46,7 +46,7 @@ func (s *stand) hire() error {
 	if len(agents) == 0 {
 		return nil
 	}
-	s.desk = s.hub.Desk(task.Options{Agents: agents, Models: s.roleLines(),
+	s.desk = s.hub.Desk(task.Options{Agents: agents, Models: s.roleLines(), Worktrees: true,
 		Spawn: func(ctx context.Context, r task.Request) (task.Report, error) {
 			if s.spawn == nil {
 				return task.Report{Failed: "nothing runs here", Refused: true}, nil

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"slices"
 	"time"
 
 	"larva.dev/larva/internal/agent"
-	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/hook"
 	"larva.dev/larva/internal/permission"
@@ -35,7 +33,8 @@ func (f *family) childStand(ctx context.Context, parent *stand, above *agent.Loo
 	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
 	s.notices = slices.Clone(c.notices)
 	s.eff.Profile.Mode = above.CurrentMode()
-	if err := f.app.bindAgent(s, c, true); err != nil {
+	s.own = f.appOf(parent)
+	if err := s.own.bindAgent(s, c, true); err != nil {
 		return nil, err
 	}
 	if s.mode() != above.CurrentMode() {
@@ -45,12 +44,28 @@ func (f *family) childStand(ctx context.Context, parent *stand, above *agent.Loo
 	if err := f.childRoute(parent, s, r.Model); err != nil {
 		return nil, err
 	}
-	if err := s.inPlace(r.Isolation); err != nil {
+	if err := f.place(ctx, parent, above, s, r); err != nil {
 		return nil, err
 	}
+	if err := f.arm(parent, s); err != nil {
+		s.finishTree(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+// arm gives a child that stands somewhere its powers and its tools.
+func (f *family) arm(parent, s *stand) error {
 	s.policy = childPolicy(parent, s)
+	if s.tree != nil {
+		there, err := s.own.policy(s)
+		if err != nil {
+			return err
+		}
+		s.policy.Places, s.policy.Rules = there.Places, there.Rules
+	}
 	s.instructAs(parent)
-	return s, f.app.equipChild(s, parent)
+	return s.own.equipChild(s, parent)
 }
 
 // persona finds a subagent's persona as a run would, once a run.
@@ -69,21 +84,6 @@ func (f *family) persona(ctx context.Context, parent *stand, id string) (chosen,
 	}
 	f.found[id] = c
 	return c, nil
-}
-
-// inPlace refuses a task that is to have a checkout of its own: it must not
-// work in its parent's instead.
-func (s *stand) inPlace(asked string) error {
-	wants := cmp.Or(asked, s.route.Isolation)
-	for _, d := range s.agents {
-		if asked == "" && d.Isolation != "" {
-			wants = d.Isolation
-		}
-	}
-	if wants == "worktree" {
-		return diag.New(diag.Unsupported, "%s is to work in a worktree of its own, which this version does not make for tasks", s.persona.ID)
-	}
-	return nil
 }
 
 // childPolicy is the parent's with the child's own bound beside all above it.

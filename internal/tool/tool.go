@@ -102,6 +102,11 @@ type Tool interface {
 	Run(context.Context, Call) (Result, error)
 }
 
+// Starter is a Tool that counts its calls: Starts is called for each permitted
+// call just before its Run, in the order of the calls, also where they then
+// run side by side.
+type Starter interface{ Starts(Call) }
+
 // Registry is the set of tools of one run. It is filled before the loop
 // starts and read-only after.
 type Registry struct {

@@ -102,9 +102,10 @@ func (h *Hub) Running() []string {
 type Desk struct {
 	hub   *Hub
 	o     Options
-	tasks []*task       // guarded by the hub's lock, like all of them
-	came  chan struct{} // closed and made anew when a background task ends
-	ended []*task       // in order of completion
+	tasks []*task           // guarded by the hub's lock, like all of them
+	came  chan struct{}     // closed and made anew when a background task ends
+	ended []*task           // in order of completion
+	ids   map[string]string // of calls that are about to run
 }
 
 // Options of a desk.
@@ -123,13 +124,41 @@ type Options struct {
 // Desk gives an agent's desk.
 func (h *Hub) Desk(o Options) *Desk { return &Desk{hub: h, o: o, came: make(chan struct{})} }
 
-// open numbers a new task.
-func (d *Desk) open(t *task) {
-	h := d.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// number gives a task its id.
+func (h *Hub) number(background bool) string {
+	if background {
+		h.back++
+		return fmt.Sprintf("bg-%d", h.back)
+	}
 	h.front++
-	t.id, t.busy, t.done = fmt.Sprintf("task-%d", h.front), true, make(chan struct{})
+	return fmt.Sprintf("task-%d", h.front)
+}
+
+// announce numbers the task of a call that is about to run: calls that run
+// side by side have their ids in the order of the calls.
+func (d *Desk) announce(call string, background bool) {
+	d.hub.mu.Lock()
+	defer d.hub.mu.Unlock()
+	if d.ids == nil {
+		d.ids = map[string]string{}
+	}
+	d.ids[call] = d.hub.number(background)
+}
+
+// idLocked is the id that a call was given.
+func (d *Desk) idLocked(call string, background bool) string {
+	if id, ok := d.ids[call]; ok {
+		delete(d.ids, call)
+		return id
+	}
+	return d.hub.number(background)
+}
+
+// open puts a new task on the desk.
+func (d *Desk) open(t *task, call string) {
+	d.hub.mu.Lock()
+	defer d.hub.mu.Unlock()
+	t.id, t.busy, t.done = d.idLocked(call, false), true, make(chan struct{})
 	d.tasks = append(d.tasks, t)
 }
 
@@ -137,15 +166,15 @@ var errFull = errors.New("full")
 
 // start runs a task behind the agent's back, on a ctx that outlives the call.
 // Who started it: the hub; who waits for it: StopAll, Close or a tool.
-func (d *Desk) start(ctx context.Context, t *task, r Request) error {
+func (d *Desk) start(ctx context.Context, t *task, r Request, call string) error {
 	h := d.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	id := d.idLocked(call, true)
 	if len(h.running) >= MaxBackground {
 		return errFull
 	}
-	h.back++
-	t.id, t.background, t.busy, t.done = fmt.Sprintf("bg-%d", h.back), true, true, make(chan struct{})
+	t.id, t.background, t.busy, t.done = id, true, true, make(chan struct{})
 	r.ID, r.Background = t.id, true
 	ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	d.tasks = append(d.tasks, t)

@@ -113,7 +113,10 @@ func TestReports(t *testing.T) {
 func TestRequestIsPassedOn(t *testing.T) {
 	t.Parallel()
 	var got []Request
-	_, call := desk(&Hub{}, func(_ context.Context, r Request) (Report, error) { got = append(got, r); return Report{Text: "x"}, nil })
+	_, call := desk(&Hub{}, func(_ context.Context, r Request) (Report, error) {
+		got = append(got, r)
+		return Report{Text: "x"}, nil
+	})
 	call(t.Context(), "task", in(map[string]any{"model": "smart", "isolation": "none", "output_schema": map[string]any{"type": "object"}}))
 	call(t.Context(), "task_send", `{"id":"task-1","prompt":"more"}`)
 	want := Request{ID: "task-1", Description: "d", Prompt: "p", Agent: "explore", Model: "smart", Isolation: "none"}
@@ -306,5 +309,28 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if len(d.tasks) != 64 || d.tasks[63].id != "task-64" {
 		t.Errorf("got %d tasks", len(d.tasks))
+	}
+}
+
+func TestIDsAreInTheOrderOfTheCalls(t *testing.T) {
+	t.Parallel()
+	var h Hub
+	var got []string
+	d, _ := desk(&h, func(_ context.Context, r Request) (Report, error) {
+		got = append(got, r.Prompt+" "+r.ID)
+		return Report{Text: "x"}, nil
+	})
+	tt := taskTool{d}
+	calls := []tool.Call{{ID: "a", Input: json.RawMessage(in(map[string]any{"prompt": "1"}))}, {ID: "b", Input: json.RawMessage(in(map[string]any{"prompt": "2"}))}}
+	for _, c := range calls {
+		tt.Starts(c)
+	}
+	for i := range calls {
+		if _, err := tt.Run(t.Context(), calls[1-i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fmt.Sprint(got) != "[2 task-2 1 task-1]" || len(d.ids) != 0 {
+		t.Errorf("got %v, %v left", got, d.ids)
 	}
 }

@@ -80,6 +80,13 @@ func (taskTool) Effects(c tool.Call) tool.Effects {
 	return tool.Effects{ReadOnly: true, Subject: in.SubagentType}
 }
 
+// Starts gives the task of a call its number.
+func (t taskTool) Starts(c tool.Call) {
+	var in taskInput
+	_ = json.Unmarshal(c.Input, &in)
+	t.d.announce(c.ID, in.Background)
+}
+
 func (t taskTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	var in taskInput
 	if fault := decode(c, &in); fault != nil {
@@ -88,12 +95,12 @@ func (t taskTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	one := &task{agent: in.SubagentType, description: line(in.Description)}
 	r := Request{Description: one.description, Prompt: in.Prompt, Agent: in.SubagentType, Model: in.Model, Isolation: in.Isolation, Schema: in.OutputSchema}
 	if in.Background {
-		if err := t.d.start(ctx, one, r); errors.Is(err, errFull) {
+		if err := t.d.start(ctx, one, r, c.ID); errors.Is(err, errFull) {
 			return tool.Fail("%d tasks run in the background already, which is the most: wait for one with task_wait, or run this one in the foreground", MaxBackground), nil
 		}
 		return tool.Result{Output: fmt.Sprintf("Started background task %s (%s). Its result comes by itself; task_wait waits for it, task_stop ends it.", one.id, one.label())}, nil
 	}
-	t.d.open(one)
+	t.d.open(one, c.ID)
 	r.ID = one.id
 	return t.d.front(ctx, one, r), nil
 }
