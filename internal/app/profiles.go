@@ -100,7 +100,7 @@ func (a *App) personalRows(ctx context.Context, p where) ([]ProfileRow, error) {
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			r.Fault = faultOf(err)
+			r.Fault = faultOf(err, r.Source)
 		}
 		out = append(out, r)
 	}
@@ -125,7 +125,7 @@ func (a *App) projectRows(ctx context.Context, p where, store *trust.Store) ([]P
 			case ctx.Err() != nil:
 				return nil, err
 			default:
-				r.Fault = faultOf(err)
+				r.Fault = faultOf(err, r.Source)
 			}
 			out = append(out, r)
 		}
@@ -137,11 +137,13 @@ func profileGlob(dir string) ([]string, error) {
 	return filepath.Glob(filepath.Join(escapeGlob(dir), "profiles", "*.cue"))
 }
 
-// faultOf is a file's first mistake on a line.
-func faultOf(err error) string {
+// faultOf is a file's first mistake on a line, the file as it is shown.
+func faultOf(err error, shown string) string {
 	e := diag.As(err)
-	if len(e.Problems) > 0 {
-		return e.Problems[0].String()
+	if len(e.Problems) == 0 {
+		return shown + ": " + e.Message
 	}
-	return e.Message
+	p := e.Problems[0]
+	p.File = shown
+	return p.String()
 }

@@ -211,7 +211,7 @@ func wholeRow(path string, v *spec.Object) string {
 	case kind == "scripts" && rest != "":
 		turns, _ := v.Get("turns")
 		list, _ := turns.([]any)
-		return plural(len(list), "turn")
+		return fmt.Sprintf("%d %s", len(list), plural(len(list), "turn"))
 	case kind == "prices" && rest != "", kind == "hooks" && strings.Contains(rest, "."):
 		return string(spec.AppendCanonical(nil, v))
 	}

@@ -114,9 +114,8 @@ func (a *App) routed(s *stand, row RoutingRow, d *definition.Definition) Routing
 	}
 	row.MaxTurns = one.maxTurns(0)
 	if err != nil {
-		row.Reachable = row.Inherits
-		if !row.Inherits {
-			row.Unreachable = append(row.Unreachable, err.Error())
+		if row.Reachable = row.Inherits; !row.Inherits {
+			row.Unreachable, row.Inherits = append(row.Unreachable, err.Error()), true
 		}
 		return row
 	}

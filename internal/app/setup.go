@@ -160,8 +160,8 @@ func (s *stand) keyNames() []string {
 // was written.
 func (s *stand) later() error {
 	p := s.eff.Profile
-	for name, srv := range p.Servers {
-		if !srv.Disabled {
+	for _, name := range sortedKeys(p.Servers) {
+		if !p.Servers[name].Disabled {
 			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
 		}
 	}

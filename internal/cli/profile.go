@@ -129,7 +129,7 @@ func (c profileShowCmd) routing(ctx context.Context, s *session) error {
 func (s *session) routingTable(r app.Routing) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	put := func(head string, persona bool, rows []app.RoutingRow) {
-		fmt.Fprintf(w, "%s\tLABEL\tMODEL\t$ IN\t$ OUT\t\n", head)
+		fmt.Fprintf(w, "%s\tLABEL\tMODEL\t$/M IN\t$/M OUT\t\n", head)
 		for _, row := range rows {
 			cells := routingCells(row, persona)
 			for i := range cells {
@@ -150,7 +150,7 @@ const routingColumns = 6
 func routingCells(r app.RoutingRow, persona bool) []string {
 	model := r.Model
 	switch {
-	case model == "" && r.Inherits:
+	case model == "" && r.Inherits && r.Reachable:
 		model = "the parent's"
 	case model == "":
 		model = "-"
@@ -167,7 +167,7 @@ func routingCells(r app.RoutingRow, persona bool) []string {
 
 func routingRest(r app.RoutingRow, persona bool) []string {
 	var out []string
-	if r.Inherits && r.Model != "" {
+	if r.Inherits && (r.Model != "" || !r.Reachable) {
 		out = append(out, "as a task: the parent's model")
 	}
 	if persona && r.Role != "" {
