@@ -9,6 +9,7 @@ import (
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/worktree"
 )
 
@@ -62,8 +63,12 @@ func (a *App) setApart(ctx context.Context, in RunInput) (*App, *apartRun, []str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	label := in.Persona
-	t, err := worktree.Create(ctx, worktree.Options{Cwd: a.workDir(), Data: data, Label: label, Environ: a.environ})
+	holds, err := a.treeHolds(ctx, in.about("", &sitting{}).flags)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	t, err := worktree.Create(ctx, worktree.Options{Cwd: a.workDir(), Data: data, Label: in.Persona, Environ: a.environ,
+		WithChanges: holds.Changes != nil && *holds.Changes, Copy: holds.Copy})
 	if errors.Is(err, worktree.ErrOutside) {
 		return a, nil, []string{"--worktree: this is no git repository, so the run works in place"}, nil
 	}
@@ -72,6 +77,27 @@ func (a *App) setApart(ctx context.Context, in RunInput) (*App, *apartRun, []str
 	}
 	notices := append([]string{"the run works in " + t.Dir + ", on branch " + t.Branch}, t.Notices...)
 	return a.in(t), &apartRun{tree: t}, notices, nil
+}
+
+// treeHolds is what the profile wants in worktrees, read before there is one.
+func (a *App) treeHolds(ctx context.Context, f flags) (profile.Worktree, error) {
+	at, err := a.locate()
+	if err != nil {
+		return profile.Worktree{}, err
+	}
+	store, err := a.trustStore(at)
+	if err != nil {
+		return profile.Worktree{}, err
+	}
+	stack, err := a.layers(ctx, at, store, f)
+	if err != nil {
+		return profile.Worktree{}, err
+	}
+	eff, err := profile.Merge(stack)
+	if err != nil {
+		return profile.Worktree{}, diag.New(diag.ProfileInvalid, "%v", err)
+	}
+	return eff.Profile.Worktree, nil
 }
 
 // closing finishes the worktree as the run's last act, before its result is

@@ -85,6 +85,10 @@ func (e *Effective) raise(l Layer) {
 			p.Sandbox.Kind = q.Sandbox.Kind
 			e.note(l, "sandbox.kind")
 		}
+		if q.Worktree.Changes != nil {
+			p.Worktree.Changes = q.Worktree.Changes
+			e.note(l, "worktree.changes")
+		}
 		e.noteItems(l, "skills.disabled", len(p.Skills.Disabled), len(q.Skills.Disabled))
 		p.Skills.Disabled = append(p.Skills.Disabled, q.Skills.Disabled...)
 		e.noteItems(l, "http_hooks.allowed_urls", len(p.HTTPHooks.AllowedURLs), len(q.HTTPHooks.AllowedURLs))
@@ -103,6 +107,8 @@ func (e *Effective) raise(l Layer) {
 	p.Sandbox.AllowedDomains = append(p.Sandbox.AllowedDomains, q.Sandbox.AllowedDomains...)
 	e.noteItems(l, "sandbox.env_passthrough", len(p.Sandbox.EnvPassthrough), len(q.Sandbox.EnvPassthrough))
 	p.Sandbox.EnvPassthrough = append(p.Sandbox.EnvPassthrough, q.Sandbox.EnvPassthrough...)
+	e.noteItems(l, "worktree.copy", len(p.Worktree.Copy), len(q.Worktree.Copy))
+	p.Worktree.Copy = append(p.Worktree.Copy, q.Worktree.Copy...)
 }
 
 // lower meets e with a project layer.
@@ -320,6 +326,7 @@ func Raises(q Profile) []string {
 	add("skills.paths", len(q.Skills.Paths) > 0)
 	add("sandbox.allowed_domains", len(q.Sandbox.AllowedDomains) > 0)
 	add("sandbox.env_passthrough", len(q.Sandbox.EnvPassthrough) > 0)
+	add("worktree.copy", len(q.Worktree.Copy) > 0)
 	add("prices", len(q.Prices) > 0)
 	add("scripts", len(q.Scripts) > 0)
 	return fields

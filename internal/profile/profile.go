@@ -17,6 +17,7 @@ type Profile struct {
 	Servers     map[string]Server   `json:"servers,omitempty"`
 	Skills      Skills              `json:"skills,omitzero"`
 	Sandbox     Sandbox             `json:"sandbox,omitzero"`
+	Worktree    Worktree            `json:"worktree,omitzero"`
 	Limits      Limits              `json:"limits,omitzero"`
 	Prices      map[string]Price    `json:"prices,omitempty"`
 	Scripts     map[string]Scenario `json:"scripts,omitempty"`
@@ -100,6 +101,12 @@ type Sandbox struct {
 	Kind           string   `json:"kind,omitempty"` // auto | bubblewrap | landlock | none
 	AllowedDomains []string `json:"allowed_domains,omitempty"`
 	EnvPassthrough []string `json:"env_passthrough,omitempty"`
+}
+
+// Worktree is what a worktree holds besides the commit that it begins at.
+type Worktree struct {
+	Changes *bool    `json:"changes,omitempty"` // uncommitted changes as a first commit
+	Copy    []string `json:"copy,omitempty"`    // ignored files, as git's globs
 }
 
 // Limits end a run. A nil pointer is "not said"; Time and Stall are Go
