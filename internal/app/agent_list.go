@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"larva.dev/larva/internal/definition"
 	"larva.dev/larva/internal/diag"
@@ -43,7 +44,7 @@ type AgentShown struct {
 	Effort     string       `json:"effort,omitempty"`
 	Color      string       `json:"color,omitempty"`
 	Hooks      []string     `json:"hooks,omitempty"` // event and what it runs
-	// Extra are keys without effect, as written.
+	// Extra are keys without effect, as written; of servers the names.
 	Extra *spec.Object `json:"extra,omitempty"`
 	Hash  string       `json:"hash,omitempty"` // what trust would be given to
 }
@@ -101,9 +102,7 @@ func (a *App) shownAgent(v agentView, f agentFile) (AgentShown, error) {
 		return out, err
 	}
 	out.Persona = spec.Normalize(c.spec)
-	if len(f.Extra.Members) > 0 {
-		out.Extra = f.Extra
-	}
+	out.Extra = shownExtra(f.Extra)
 	if f.Item != nil {
 		out.Hash = f.Item.Hash
 	}
@@ -115,6 +114,27 @@ func (a *App) shownAgent(v agentView, f agentFile) (AgentShown, error) {
 		out.Hooks = append(out.Hooks, h.Event+" "+hookRuns(h))
 	}
 	return out, nil
+}
+
+// shownExtra are the keys without effect; of servers the names alone, since
+// their headers and variables may hold keys. nil for none.
+func shownExtra(extra *spec.Object) *spec.Object {
+	if len(extra.Members) == 0 {
+		return nil
+	}
+	out := &spec.Object{}
+	for _, m := range extra.Members {
+		servers, ok := m.Value.(*spec.Object)
+		if ok && strings.HasPrefix(strings.ToLower(m.Key), "mcp") {
+			list := []any{}
+			for _, s := range servers.Members {
+				list = append(list, s.Key)
+			}
+			m.Value = list
+		}
+		out.Members = append(out.Members, m)
+	}
+	return out
 }
 
 // agentView is the definitions with what else may have their ids.
