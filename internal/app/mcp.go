@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 	"runtime/debug"
 	"slices"
-	"syscall"
 
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/loopback"
@@ -73,9 +71,6 @@ func (a *App) MCPHTTP(ctx context.Context, version, addr string, allowRemote boo
 	l, err := loopback.Listen(ctx, addr, allowRemote)
 	if err != nil {
 		e := diag.As(err)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			e.WithHint("larva mcp --http 127.0.0.1:0 takes a port that is free")
-		}
 		if e.ExitCode() == diag.ExitUsage && e.Hint == "" {
 			e.WithHint("larva mcp --http 127.0.0.1:7450; other machines reach it only with --allow-remote")
 		}
