@@ -8,8 +8,8 @@ import (
 )
 
 type mcpCmd struct {
-	HTTP        string `name:"http" placeholder:"ADDR" help:"Serve over HTTP at HOST:PORT/mcp instead; port 0 takes a free one."`
-	AllowRemote bool   `help:"With --http: let other machines in, with the token."`
+	HTTP        *string `name:"http" placeholder:"ADDR" help:"Serve over HTTP at HOST:PORT/mcp instead; port 0 takes a free one."`
+	AllowRemote bool    `help:"With --http: let other machines in, with the token."`
 }
 
 func (mcpCmd) doc() doc {
@@ -24,8 +24,11 @@ func (mcpCmd) doc() doc {
 // Run serves until the client is done, or a signal comes: the exit code tells
 // which, and no more is said.
 func (c mcpCmd) Run(ctx context.Context, s *session) error {
-	if c.AllowRemote && c.HTTP == "" {
+	switch {
+	case c.AllowRemote && c.HTTP == nil:
 		return diag.Usage("--allow-remote is for --http")
+	case c.HTTP != nil && *c.HTTP == "":
+		return diag.Usage("--http is empty").WithHint("larva mcp --http 127.0.0.1:7450, or larva mcp for stdin and stdout")
 	}
 	defer keepOnBrokenPipe()()
 	err := c.serve(ctx, s)
@@ -36,8 +39,8 @@ func (c mcpCmd) Run(ctx context.Context, s *session) error {
 }
 
 func (c mcpCmd) serve(ctx context.Context, s *session) error {
-	if c.HTTP != "" {
-		return s.app.MCPHTTP(ctx, Version, c.HTTP, c.AllowRemote, s.listening)
+	if c.HTTP != nil {
+		return s.app.MCPHTTP(ctx, Version, *c.HTTP, c.AllowRemote, s.listening)
 	}
 	in, ok := s.process.Stdin.(io.ReadCloser)
 	if !ok {
