@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/definition"
@@ -118,6 +119,20 @@ func (s *stand) agentTurns(n int) int {
 		}
 	}
 	return n
+}
+
+// efforts are the words of a definition that say how hard to think; any other
+// one is left to the role.
+var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+
+// agentEffort puts a definition's word before the role's.
+func (s *stand) agentEffort() {
+	for _, d := range s.agents {
+		if slices.Contains(efforts, d.Effort) {
+			s.route.Effort = d.Effort
+			return
+		}
+	}
 }
 
 // agentBefore gives the definition that a session began with, nil where it was

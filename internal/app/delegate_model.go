@@ -20,6 +20,7 @@ func (f *family) childRoute(parent, s *stand, named string) error {
 		return err
 	}
 	s.route = r
+	s.agentEffort()
 	if notice != "" {
 		s.notices = append(s.notices, s.persona.ID+": "+notice)
 	}

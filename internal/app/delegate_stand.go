@@ -99,19 +99,16 @@ func childPolicy(parent, s *stand) *permission.Policy {
 	return p
 }
 
-// instructAs gives the child the instruction files that its parent read,
-// unless its role wants a minimal context.
+// instructAs gives the child the instruction files that its parent read; where
+// one of the two has a minimal context and the other has not, its own.
 func (s *stand) instructAs(parent *stand) {
-	if s.route.Context == "minimal" {
+	if (s.route.Context == "minimal") == (parent.route.Context == "minimal") {
+		s.instructions = parent.instructions
 		return
 	}
-	if parent.instructions == nil && parent.route.Context == "minimal" {
-		notices := s.notices
-		s.instruct()
-		s.notices = notices // the parent's run has nothing to do with them
-		return
-	}
-	s.instructions = parent.instructions
+	notices := s.notices
+	s.instruct()
+	s.notices = notices // the parent's run has nothing to do with them
 }
 
 // childSystem is a child's system prompt: its own, what is asked of a report,

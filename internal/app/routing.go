@@ -104,14 +104,16 @@ func (a *App) routed(s *stand, row RoutingRow, d *definition.Definition) Routing
 			r = profile.Route{Role: row.Label, MaxTurns: role.MaxTurns, Effort: role.Effort, Context: role.Context, Isolation: role.Isolation}
 		}
 	}
-	row.Role, row.Effort = r.Role, r.Effort
+	row.Role = r.Role
 	row.Context, row.Isolation = cmp.Or(r.Context, "full"), cmp.Or(r.Isolation, "none")
 	one := *s
 	one.route = r
 	if d != nil {
 		one.agents = []*definition.Definition{d}
-		row.Effort, row.Isolation = cmp.Or(row.Effort, d.Effort), cmp.Or(d.Isolation, row.Isolation)
+		one.agentEffort()
+		row.Isolation = cmp.Or(d.Isolation, row.Isolation)
 	}
+	row.Effort = one.route.Effort
 	row.MaxTurns = one.maxTurns(0)
 	if err != nil {
 		if row.Reachable = row.Inherits; !row.Inherits {

@@ -208,6 +208,7 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	if err != nil {
 		return err
 	}
+	s.agentEffort()
 	if in.effort != "" {
 		s.route.Effort = in.effort
 	}
