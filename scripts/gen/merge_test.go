@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"larva.dev/larva/internal/profile"
 )
@@ -34,6 +35,8 @@ var projects = map[string]struct{ low, high string }{
 	"sandbox.kind":            {`{"sandbox":{"kind":"bubblewrap"}}`, `{"sandbox":{"kind":"none"}}`},
 	"sandbox.allowed_domains": {"", `{"sandbox":{"allowed_domains":["evil.test"]}}`},
 	"sandbox.env_passthrough": {"", `{"sandbox":{"env_passthrough":["SECRET"]}}`},
+	"worktree.changes":        {"", `{"worktree":{"changes":true}}`},
+	"worktree.copy":           {"", `{"worktree":{"copy":["secret"]}}`},
 	"limits.max_turns":        {`{"limits":{"max_turns":10}}`, `{"limits":{"max_turns":1000}}`},
 	"limits.max_parallel":     {`{"limits":{"max_parallel":1}}`, `{"limits":{"max_parallel":9}}`},
 	"limits.max_depth":        {`{"limits":{"max_depth":0}}`, `{"limits":{"max_depth":4}}`},
@@ -83,7 +86,7 @@ func changes(t *testing.T, project string, trusted bool) bool {
 	base := profile.Layer{Name: "personal", File: "config.cue", Profile: profileOf(t, mergeBase)}
 	before := effective(t, base)
 	after := effective(t, base, profile.Layer{Name: "project", File: ".larva/config.cue", Profile: profileOf(t, project), Project: true, Trusted: trusted})
-	return !cmp.Equal(before, after)
+	return !cmp.Equal(before, after, cmpopts.IgnoreUnexported(profile.Effective{})) // where a value was written is not the value
 }
 
 func effective(t *testing.T, layers ...profile.Layer) profile.Effective {
