@@ -66,7 +66,7 @@ func TestFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			other := b.git("rev-parse", "other")
+			other := read(t, filepath.Join(b.repo, ".git/refs/heads/other"))
 			w := b.create(func(o *Options) { o.Cwd = filepath.Join(b.repo, "sub") })
 			b.env = append(b.env, "REPO="+b.repo)
 			if out, err := b.shell(w.Dir, c.task); err != nil {
@@ -93,13 +93,13 @@ func TestFinish(t *testing.T) {
 			has(t, "notes", strings.Join(r.Notes, "\n"), c.notes...)
 			has(t, "text", r.Text(), r.Branch)
 			same(t, "directory there", exists(w.Dir), !c.removed)
-			same(t, "other", b.git("rev-parse", "other"), other)
+			same(t, "other", read(t, filepath.Join(b.repo, ".git/refs/heads/other")), other)
 			if c.removed {
 				same(t, "branches", b.branches(), "main other")
 				same(t, "worktrees", len(repo{common: filepath.Join(b.repo, ".git")}.records()), 0)
 				return
 			}
-			same(t, "head", b.git("rev-parse", "refs/heads/"+r.Branch), r.Head)
+			same(t, "head", read(t, filepath.Join(b.repo, ".git/refs/heads", r.Branch)), r.Head+"\n")
 			if c.leftovers && !c.switched && len(c.notes) == 0 && !strings.Contains(name, "lock") {
 				same(t, "state", b.gitIn(w.Dir, "status", "--porcelain"), "")
 			}

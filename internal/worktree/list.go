@@ -74,8 +74,9 @@ func (r repo) list(ctx context.Context) ([]Entry, error) {
 		}
 		out = append(out, Entry{Name: strings.TrimPrefix(branch, prefix), Branch: branch, Repo: r.top, Gone: true, repo: r, tip: tip})
 	}
+	into := &target{repo: r}
 	for i := range out {
-		out[i].look(ctx, others)
+		out[i].look(ctx, others, into)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -150,17 +151,17 @@ func (r repo) parent() git {
 }
 
 // look finds out what is in an entry that is nowhere else.
-func (e *Entry) look(ctx context.Context, others []string) {
+func (e *Entry) look(ctx context.Context, others []string, into *target) {
 	if e.record != "" && busy(filepath.Join(e.record, heldFile)) {
 		e.State = StateRunning
 		return
 	}
-	if err := e.inside(ctx, others); err != nil {
+	if err := e.inside(ctx, others, into); err != nil {
 		e.State, e.Why = StateBroken, diag.As(wrap(err, "git")).Message
 	}
 }
 
-func (e *Entry) inside(ctx context.Context, others []string) error {
+func (e *Entry) inside(ctx context.Context, others []string, into *target) error {
 	heads := []string{}
 	if e.tip != "" {
 		heads = append(heads, e.tip)
@@ -193,7 +194,7 @@ func (e *Entry) inside(ctx context.Context, others []string) error {
 	switch {
 	case e.Changed > 0:
 		e.State = StateUnsaved
-	case n > 0 && !e.repo.contained(ctx, heads):
+	case n > 0 && !into.contains(ctx, heads):
 		e.State = StateWork
 	case !moved && e.Ignored == 0:
 		e.State = StateEmpty
@@ -219,20 +220,34 @@ func (g git) alone(ctx context.Context, heads, others []string) (int, error) {
 	return strings.Count(out, "\n"), err
 }
 
-// contained says that merging would change nothing: the work was taken over by
+// target is what work is merged into, looked up when it is first asked.
+type target struct {
+	repo         repo
+	asked        bool
+	git          git
+	commit, tree string
+}
+
+// contains says that merging would change nothing: the work was taken over by
 // a squash or a patch.
-func (r repo) contained(ctx context.Context, heads []string) bool {
-	g, _, err := r.parent().disarm(ctx)
-	if err != nil {
-		return false
+func (t *target) contains(ctx context.Context, heads []string) bool {
+	if !t.asked {
+		t.asked = true
+		g, _, err := t.repo.parent().disarm(ctx)
+		if err != nil {
+			return false
+		}
+		t.git = g
+		if t.commit, t.tree, _, err = g.head(ctx); err != nil {
+			t.commit = ""
+		}
 	}
-	into, tree, _, err := g.head(ctx)
-	if err != nil || into == "" {
+	if t.commit == "" {
 		return false
 	}
 	for _, h := range heads {
-		out, err := g.line(ctx, "merge-tree", "--write-tree", "--no-messages", into, h)
-		if err != nil || out != tree {
+		out, err := t.git.line(ctx, "merge-tree", "--write-tree", "--no-messages", t.commit, h)
+		if err != nil || out != t.tree {
 			return false
 		}
 	}

@@ -192,7 +192,7 @@ func TestPrune(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := context.Background()
-	task := func(script string, after ...string) string {
+	task := func(script string, after ...string) *Tree {
 		w := b.create()
 		if out, err := b.shell(w.Dir, script); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -202,71 +202,49 @@ func TestPrune(t *testing.T) {
 		} else {
 			b.finish(w)
 		}
-		return w.Name
+		return w
 	}
 	want := map[string]string{}
-	want[task("echo 1 >merged")] = StateMerged
-	for name := range want {
-		b.git("merge", "-q", "--no-ff", "-m", "Merge", "larva/"+name)
-	}
+	merged := task("echo 1 >merged")
+	b.git("merge", "-q", merged.Branch)
+	want[merged.Name] = StateMerged
 	squashed := task("echo 1 >squashed")
-	b.git("merge", "-q", "--squash", "larva/"+squashed)
+	b.git("merge", "-q", "--squash", squashed.Branch)
 	b.git("commit", "-qm", "Squashed")
-	want[squashed] = StateMerged
-	want[task("echo 1 >work")] = StateWork
-	want[task(":", "crash")] = StateEmpty
-	want[task("echo 1 >unsaved", "crash")] = StateUnsaved
-	want[task("echo 1 >a.txt; git add a.txt", "crash")] = StateUnsaved
+	want[squashed.Name] = StateMerged
+	work := task("echo 1 >work")
+	want[work.Name] = StateWork
+	want[task(":", "crash").Name] = StateEmpty
+	want[task("echo 1 >unsaved", "crash").Name] = StateUnsaved
 	gone := task("echo 1 >gone")
-	want[gone] = StateWork
-	goneMerged := task("echo 1 >gone-merged")
-	b.git("merge", "-q", "larva/"+goneMerged, "-m", "Merge")
-	want[goneMerged] = StateMerged
+	want[gone.Name] = StateWork
 	branchOnly := task("echo 1 >branch-only")
-	want[branchOnly] = StateWork
-	want[task("git checkout -q other; echo 1 >x; git add x; git commit -qm X")] = StateMerged
+	want[branchOnly.Name] = StateWork
+	want[task("git checkout -q other; echo 1 >x; git add x; git commit -qm X").Name] = StateMerged
 	b.git("branch", "larva/task-of-mine")
-	b.git("branch", "larva/own")
-	list, err := List(ctx, b.repo, b.env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range list {
-		if e.Name == gone || e.Name == goneMerged || e.Name == branchOnly {
-			if err := os.RemoveAll(e.Dir); err != nil {
-				t.Fatal(err)
-			}
-			if e.Name == branchOnly {
-				b.git("worktree", "prune")
-			}
-		}
-	}
-	b.git("update-ref", "refs/remotes/origin/larva/"+gone, "larva/"+gone) // pushed is not merged
-
-	for _, e := range list { // seen from inside of one it is the same
-		if e.Gone || !exists(e.Dir) {
-			continue
-		}
-		inside, err := List(ctx, e.Dir, b.env)
-		if err != nil {
+	for _, w := range []*Tree{merged, gone, branchOnly} {
+		if err := os.RemoveAll(w.Dir); err != nil {
 			t.Fatal(err)
 		}
-		for _, i := range inside {
-			same(t, i.Name+" from "+e.Name, i.State, want[i.Name])
-		}
-		if e.State == StateWork {
-			break
+		if w == branchOnly {
+			if err := os.RemoveAll(w.record); err != nil { // as git worktree prune does
+				t.Fatal(err)
+			}
 		}
 	}
-	dry, _, err := Prune(ctx, b.repo, b.env, false, true)
+	b.git("update-ref", "refs/remotes/origin/"+gone.Branch, gone.Branch) // pushed is not merged
+
+	inside, err := List(ctx, work.Dir, b.env) // seen from inside of one it is the same
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, i := range inside {
+		same(t, i.Name+" from "+work.Name, i.State, want[i.Name])
 	}
 	removed, kept, err := Prune(ctx, b.repo, b.env, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "dry run", len(dry), len(removed))
 	same(t, "all", len(removed)+len(kept), len(want))
 	for _, e := range removed {
 		same(t, e.Name+" is removed", want[e.Name], e.State)
@@ -281,10 +259,10 @@ func TestPrune(t *testing.T) {
 			t.Errorf("%s is kept: %s", e.Name, e.State)
 		}
 	}
-	has(t, "branches", b.branches(), "larva/task-of-mine", "larva/own", "larva/"+gone, "larva/"+branchOnly)
+	has(t, "branches", b.branches(), "larva/task-of-mine", gone.Branch, branchOnly.Branch)
 	if _, kept, err = Prune(ctx, b.repo, b.env, true, false); err != nil || len(kept) != 0 {
 		t.Errorf("got %d kept (%v), want none with force", len(kept), err)
 	}
-	same(t, "branches", b.branches(), "larva/own larva/task-of-mine main other")
+	same(t, "branches", b.branches(), "larva/task-of-mine main other")
 	same(t, "x", b.git("show", "other:x"), "1")
 }
