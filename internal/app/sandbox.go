@@ -96,6 +96,9 @@ func (a *App) wallOptions(s *stand) (sandbox.Options, error) {
 	}
 	box := s.eff.Profile.Sandbox
 	sum := sha256.Sum256([]byte(s.roots.Project))
+	if a.work != "" { // worktrees come and go: those of a repository share one
+		sum = sha256.Sum256([]byte(s.at.common + "\x00worktrees"))
+	}
 	o := sandbox.Options{
 		Project: s.roots.Project, Cwd: s.roots.Cwd, Roots: s.roots.Roots, Temp: s.roots.Temp, Home: s.roots.Home,
 		Guarded: []string{real(larvaHome), real(s.at.config), real(data)},
