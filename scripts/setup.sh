@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need git git
+need curl curl
 need rg ripgrep
 need tmux tmux
 need bwrap bubblewrap
