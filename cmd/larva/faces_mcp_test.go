@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func startProgram(t *testing.T, path string, argv, env []string) child {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		if argv[1] == "serve" {
+		if argv[1] == "serve" || slices.Contains(argv, "--http") {
 			_ = cmd.Process.Signal(os.Interrupt)
 		}
 		_, _ = io.Copy(io.Discard, errs)

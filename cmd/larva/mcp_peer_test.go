@@ -50,8 +50,7 @@ func TestInspector(t *testing.T) {
 		{"prompt over HTTP", http, "--method prompts/get --prompt-name a", `"text": "Say it."`},
 		{"resources over HTTP", http, "--method resources/list", `"uri": "persona://a"`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.name, func(t *testing.T) { // one after another: the server does not wait for ever
 			out, err := inspect(t, env, append(append([]string{}, c.to...), strings.Fields(c.args)...))
 			if failed := strings.HasPrefix(c.name, "failure"); !strings.Contains(out, c.want) || (err != nil) != failed {
 				t.Errorf("got %s, %v\nwant %s in it, and a failure: %t", out, err, c.want, failed)
