@@ -74,7 +74,6 @@ type tab struct {
 	problems []string // what the console said that it should not
 	allowed  []string // parts of messages that the flow brings about on purpose
 	writes   []string // "METHOD path condition" of each request that changes something
-	marks    int
 	loads    int
 }
 
@@ -252,12 +251,20 @@ func eval[T any](tb *tab, js string) T {
 // wait lets the page run until an expression holds.
 func (tb *tab) wait(js string) {
 	tb.t.Helper()
-	ok := eval[bool](tb, fmt.Sprintf(`new Promise(done => { const end = performance.now() + %d;
-		const look = () => { let ok = false; try { ok = !!(%s) } catch {} ok ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 8) }; look() })`,
+	await[bool](tb, "!!("+js+")")
+}
+
+// await lets the page run until an expression gives something, and gives that:
+// what a second look would find may be another thing.
+func await[T any](tb *tab, js string) T {
+	tb.t.Helper()
+	got := eval[struct{ V *T }](tb, fmt.Sprintf(`new Promise(done => { const end = performance.now() + %d;
+		const look = () => { let v = null; try { v = %s } catch {} v ? done({v}) : performance.now() > end ? done({}) : setTimeout(look, 8) }; look() })`,
 		patience.Milliseconds()-1000, js))
-	if !ok {
+	if got.V == nil {
 		tb.t.Fatalf("the page never came to: %s\nit shows:\n%s", js, eval[string](tb, `document.querySelector('dialog[open]')?.innerText ?? document.body.innerText`))
 	}
+	return *got.V
 }
 
 // waitText waits until an element's text holds a part.
@@ -269,38 +276,31 @@ func (tb *tab) waitText(selector, part string) {
 // text gives an element's text.
 func (tb *tab) text(selector string) string {
 	tb.t.Helper()
-	tb.wait(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
-	return eval[string](tb, fmt.Sprintf(`document.querySelector(%s).textContent`, quote(selector)))
+	return await[struct{ Text string }](tb, fmt.Sprintf(`{text: document.querySelector(%s).textContent}`, quote(selector))).Text
 }
 
 // click clicks the first element of a selector with the mouse, once it is
 // there and nothing covers it.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
-	at := fmt.Sprintf(`(() => { const el = document.querySelector(%s); if (!el?.checkVisibility()) return null;
-		el.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); const r = el.getClientRects()[0];
-		const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; const hit = document.elementFromPoint(x, y);
-		return hit && (el.contains(hit) || hit.contains(el) && hit.closest('a, button, label, svg')) && !el.disabled ? {x, y} : null })()`, quote(selector))
-	tb.wait(at)
-	p := eval[struct{ X, Y float64 }](tb, at)
-	tb.do(chromedp.MouseClickXY(p.X, p.Y))
+	tb.hit(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
 }
 
 // press clicks the button or link that reads name, in the open dialog if there is one.
 func (tb *tab) press(name string) {
 	tb.t.Helper()
-	tb.click(tb.find(name))
+	tb.hit(fmt.Sprintf(`[...(document.querySelector('dialog[open]') ?? document).querySelectorAll('button, a, summary')]
+		.find(e => e.checkVisibility() && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s)`, quote(name)))
 }
 
-// find marks the button or link of a name and gives its selector.
-func (tb *tab) find(name string) string {
+// hit clicks the element that an expression gives.
+func (tb *tab) hit(element string) {
 	tb.t.Helper()
-	tb.marks++
-	js := fmt.Sprintf(`(() => { const root = document.querySelector('dialog[open]') ?? document;
-		const el = [...root.querySelectorAll('button, a, summary')].find(e => e.checkVisibility() && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s);
-		el?.setAttribute('data-mark', %d); return el })()`, quote(name), tb.marks)
-	tb.wait(js)
-	return fmt.Sprintf(`[data-mark="%d"]`, tb.marks)
+	p := await[struct{ X, Y float64 }](tb, fmt.Sprintf(`(() => { const el = %s; if (!el?.checkVisibility()) return null;
+		el.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); const r = el.getClientRects()[0];
+		const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; const hit = document.elementFromPoint(x, y);
+		return hit && (el.contains(hit) || hit.contains(el) && hit.closest('a, button, label, svg')) && !el.disabled ? {x, y} : null })()`, element))
+	tb.do(chromedp.MouseClickXY(p.X, p.Y))
 }
 
 // fill replaces what a field holds by typing.
