@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,6 +19,9 @@ import (
 // signals that end it.
 func TestSignals(t *testing.T) {
 	t.Parallel()
+	// What is caught here has its default in what is started, also where the
+	// tests themselves run under nohup, which larva would honour.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		exit   int
