@@ -13,13 +13,13 @@ step() { printf '== %s (%ds)\n' "$*" $((SECONDS - start)); }
 
 # vet has been over all of it; without debug data the test programs link in half the time.
 step tests
-go test -vet=off -ldflags='-s -w' -json -timeout 9m ./... | go run ./scripts/testsum
+go test -vet=off -ldflags='-s -w' -json -timeout 12m ./... | go run ./scripts/testsum
 
 # The rooms that start goroutines. The model SDKs and CUE stay out: building
 # them for the race detector takes minutes and they start none of ours.
 step "race detector"
 # MCP's own runner and what only moves bytes have run above.
-go test -vet=off -race -ldflags='-s -w' -json -timeout 9m -skip 'Conformance|LargeArguments|TestPages' \
+go test -vet=off -race -ldflags='-s -w' -json -timeout 12m -skip 'Conformance|LargeArguments|TestPages' \
 	./internal/agent/... ./internal/registry/... ./internal/proc/... ./internal/tool/... ./internal/hook ./internal/session \
 	./internal/model ./internal/model/wire ./internal/model/script ./internal/watch ./internal/loopback ./internal/mcpserve | go run ./scripts/testsum
 
