@@ -44,13 +44,15 @@ var rooms = map[string]string{
 	// engines behind tools
 	"worktree":   "words",      // a git worktree for one task: made, finished, listed, removed; git is started through proc
 	"definition": "load words", // agent files of Claude Code's kind, found, read and healed; nothing of a run
+	"skill":      "load words", // skills and custom commands, found, read and worded; nothing of a run
 	"sandbox":    "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
 	"tool/shell": "tool root sandbox words",
-	"tool/talk":  "tool words", // tools that touch nothing outside the run
-	"tool/task":  "tool words", // handing work to subagents, and the hub of those in the background; who wires it says how one is spawned
+	"tool/talk":  "tool words",       // tools that touch nothing outside the run
+	"tool/task":  "tool words",       // handing work to subagents, and the hub of those in the background; who wires it says how one is spawned
+	"tool/skill": "tool skill words", // hands a skill to the model; who wires it says which there are
 	"hook":       "agent tool permission words",
 	"prompt":     "words",                  // what stands around a persona's prompt: instruction files, mentions
 	"session":    "event model tool words", // model: a log becomes a conversation again
