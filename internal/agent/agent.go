@@ -107,6 +107,12 @@ type Loop struct {
 	History []model.Message
 	Source  string
 
+	// Expand gives the text that a typed prompt stands for: that of a skill, of a
+	// command, of a server's prompt; any other prompt as it is. It may use Call.
+	// Its error ends the run before a request is sent. nil: prompts stand for
+	// themselves.
+	Expand func(ctx context.Context, typed string) (string, error)
+
 	// Attach gives what a typed prompt mentions: text that is put behind it, and
 	// images. It may use Call. nil: nothing.
 	Attach func(ctx context.Context, typed string) (string, []tool.Image)

@@ -14,9 +14,20 @@ import (
 // autoTime bounds the judge of mode auto, which has a shorter limit of its own.
 const autoTime = time.Minute
 
+type unasked struct{}
+
+// Unasked gives a ctx under which Call asks nobody: what would be a question is
+// a denial. It is for calls that a file wants and no person.
+func Unasked(ctx context.Context) context.Context { return context.WithValue(ctx, unasked{}, true) }
+
 // ask turns a question into allow or deny: the PermissionAsked points first,
 // then mode auto's judge, then the person. It says the permission events.
 func (l *Loop) ask(ctx context.Context, j *Judged) {
+	if ctx.Value(unasked{}) != nil {
+		j.Decision.Verdict, j.Decision.Unanswered = event.Deny, true
+		j.Decision.Reason = sentence(j.Decision.Reason) + " Nobody is asked about it: no person and no model wants it."
+		return
+	}
 	q := l.question(j)
 	if l.pointsAnswer(ctx, j, q) || l.autoAnswers(ctx, j) {
 		return

@@ -27,6 +27,9 @@ type Compaction struct {
 	// Transcript is the path of the session's log, named in the summary so that
 	// details can be looked up; "": none.
 	Transcript string
+	// Carry gives what stands behind a summary of what it cannot hold, "" for
+	// nothing; nil: nothing.
+	Carry func() string
 	// Forget is called when a summary has taken the place of what the model had
 	// read: files count as unread from then on. nil: nobody needs to know.
 	Forget func()

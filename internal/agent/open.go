@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/permission"
@@ -37,7 +38,10 @@ func (r *run) open(ctx context.Context, prompt string) end {
 		}
 		behind = append(behind, note{tagContext, s.Name, brief(s.Context)})
 	}
-	text, images := r.promptText(ctx, prompt, before, behind)
+	text, images, err := r.promptText(ctx, prompt, before, behind)
+	if err != nil {
+		return r.unexpanded(ctx, err)
+	}
 	if e := r.shorten(ctx, text); e.over() {
 		return e
 	}
@@ -50,10 +54,31 @@ func (r *run) open(ctx context.Context, prompt string) end {
 	return end{}
 }
 
+// unexpanded ends a run whose prompt stands for a text that cannot be had.
+func (r *run) unexpanded(ctx context.Context, err error) end {
+	if ctx.Err() != nil {
+		return r.cancelled(ctx)
+	}
+	return end{err: diag.As(err)}
+}
+
 // promptText is the prompt between what the session's start and our own notes
-// say of it and what it mentions and the hooks add.
-func (r *run) promptText(ctx context.Context, prompt string, before, behind []note) (string, []tool.Image) {
+// say of it and what it mentions and the hooks add. What it mentions is read
+// off what was typed, so that the text it stands for mentions nothing.
+func (r *run) promptText(ctx context.Context, prompt string, before, behind []note) (string, []tool.Image, error) {
+	var images []tool.Image
+	more := ""
+	if r.Attach != nil {
+		more, images = r.Attach(ctx, prompt)
+	}
 	text := prompt
+	if r.Expand != nil {
+		var err error
+		if text, err = r.Expand(ctx, prompt); err != nil {
+			return "", nil, err
+		}
+		r.prompt = text
+	}
 	if r.CurrentMode() == permission.Plan {
 		r.Note(planNote)
 	}
@@ -62,14 +87,10 @@ func (r *run) promptText(ctx context.Context, prompt string, before, behind []no
 			text = first + "\n\n" + text
 		}
 	}
-	var images []tool.Image
-	if r.Attach != nil {
-		var more string
-		if more, images = r.Attach(ctx, prompt); more != "" {
-			text += "\n\n" + more
-		}
+	if more != "" {
+		text += "\n\n" + more
 	}
-	return appendNotes(text, behind), images
+	return appendNotes(text, behind), images, nil
 }
 
 // remindJudge keeps the last prompts for mode auto's judge.

@@ -20,6 +20,8 @@ type Surroundings struct {
 	GitRoot  string // "" outside a repository
 	// Instructions are the person's and the project's instruction files.
 	Instructions []Instruction
+	// Skills is the index of what can be loaded, in a block; "" for none.
+	Skills string
 	// Sandbox says in a sentence what walls commands in, "" for nothing. It
 	// names no path of this one run, so that the prompt stays the same.
 	Sandbox string
@@ -30,7 +32,7 @@ type Surroundings struct {
 type Instruction struct{ Source, Text string }
 
 // System is the whole system prompt: the persona's prompt first and verbatim,
-// then the safety section, the surroundings, instruction files, the sandbox,
+// then the safety section, the surroundings, instruction files, the sandbox, the index of skills,
 // and the date last, so that
 // everything before it stays the same from day to day for a prompt cache.
 func System(persona string, s Surroundings) string {
@@ -47,6 +49,9 @@ func System(persona string, s Surroundings) string {
 	}
 	if s.Sandbox != "" {
 		b.WriteString("\n" + s.Sandbox + "\n")
+	}
+	if s.Skills != "" {
+		b.WriteString("\n" + s.Skills + "\n")
 	}
 	b.WriteString("\nToday is " + s.Date.Format("2006-01-02") + ".\n")
 	return b.String()

@@ -52,6 +52,11 @@ func (r *run) standsFor(summary string, midway bool) string {
 	if list := openTodos(r.context.todos); list != "" {
 		b.WriteString("\n\nThe open todos:\n" + list)
 	}
+	if r.Compaction.Carry != nil {
+		if text := r.Compaction.Carry(); text != "" {
+			b.WriteString("\n\n" + text)
+		}
+	}
 	if midway {
 		b.WriteString("\n\nThe last request, word for word:\n" + frame.Block("request", "", "", capOutput(r.prompt, maxRequest, "")))
 		b.WriteString("\n\n" + systemNote("Continue the work where the summary leaves it. Do not begin anew, do not repeat the summary, and do not ask what to do."))

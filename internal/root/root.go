@@ -13,7 +13,7 @@ import (
 	"larva.dev/larva/internal/tool"
 )
 
-// Set is the places of one run; read-only after New. All paths are absolute and
+// Set is the places of one run; read-only once the run begins. All paths are absolute and
 // clean, with links resolved.
 type Set struct {
 	Cwd     string
@@ -21,6 +21,9 @@ type Set struct {
 	Home    string   // "" where there is none
 	Temp    string   // the run's private directory, made by the caller; "" for none
 	Roots   []string // Project, the added directories, Temp
+
+	// Readable are directories outside of the roots that may be read like them.
+	Readable []string
 
 	// written are the roots as they were named, where a link makes that differ
 	// (/tmp on darwin): a path named through it is inside, too.
@@ -139,6 +142,9 @@ func (s *Set) ResolveFrom(dir, given string, write bool) tool.Path {
 	var ok bool
 	p.Real, ok = follow(raw)
 	p.Outside = !ok || !s.inside(p.Abs) || !s.inside(p.Real)
+	if p.Outside && ok && !write {
+		p.Outside = !s.readable(p.Abs) || !s.readable(p.Real)
+	}
 	return p
 }
 
@@ -163,6 +169,17 @@ func (s *Set) inside(path string) bool {
 		}
 	}
 	return false
+}
+
+// readable says that a path may be read: it lies in a root or in one of
+// Readable.
+func (s *Set) readable(path string) bool {
+	for _, r := range s.Readable {
+		if _, ok := below(r, path); ok {
+			return true
+		}
+	}
+	return s.inside(path)
 }
 
 // Holder gives the innermost root that a resolved path lies in and the path's
