@@ -115,7 +115,7 @@ func (s *stand) instructAs(parent *stand) {
 // and the surroundings.
 func (s *stand) childSystem(now time.Time) string {
 	return agent.System(s.persona.Prompt+"\n\n"+task.Footer(), agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions, Sandbox: s.walledIn(), Date: now})
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions, Sandbox: s.walledIn(), Skills: s.skillTexts(), Date: now})
 }
 
 // childTurns is the role's limit, or the common one for subagents; a
@@ -156,6 +156,9 @@ func (a *App) equipChild(s, parent *stand) error {
 				return err
 			}
 		}
+	}
+	if err := a.shelveChild(s, parent); err != nil {
+		return err
 	}
 	return s.hire()
 }

@@ -41,7 +41,7 @@ func (a *App) bound(ctx context.Context, s *stand, in RunInput, l *agent.Loop, t
 // model. One that cannot be asked is no reason to refuse a run that may never
 // need it.
 func (a *App) compaction(ctx context.Context, s *stand, l *agent.Loop, transcript string) error {
-	c := agent.Compaction{Transcript: transcript, Forget: s.forget}
+	c := agent.Compaction{Transcript: transcript, Forget: s.forget, Carry: s.shelf.Carry}
 	if p := s.persona.CompactionPrompt; p != nil {
 		c.Prompt = *p
 	}

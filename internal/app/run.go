@@ -48,6 +48,9 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err != nil {
 		return event.Result{}, err
 	}
+	if err := s.unknownCommand(in.Prompt); err != nil {
+		return event.Result{}, withNotices(err, s.notices)
+	}
 	prompt, err := promptOf(ctx, in)
 	if err != nil {
 		return event.Result{}, err
@@ -201,12 +204,13 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
 		FailOnDenied: in.FailOnDenied,
 		Session:      sit.id,
-		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: s.wall.Kind(),
+		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: s.wall.Kind(), Skills: s.offeredSkills(),
 	}
 	s.connect(l, in)
 	l.History, l.Source = sit.history()
 	l.Auto = a.auto(s, l)
 	l.Attach = func(ctx context.Context, typed string) (string, []tool.Image) { return s.attach(ctx, l, typed) }
+	l.Expand = func(ctx context.Context, typed string) (string, error) { return s.expandTyped(ctx, l, in, typed) }
 	hooks, err := a.runHooks(s, l, sit.transcript())
 	if err != nil {
 		return nil, err
@@ -255,6 +259,9 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	s, err := a.stand(ctx, in.about("", sit))
 	if err != nil {
 		return Plan{}, err
+	}
+	if err := s.unknownCommand(in.Prompt); err != nil {
+		return Plan{}, withNotices(err, s.notices)
 	}
 	if _, err := paramsOf(s.persona); err != nil {
 		return Plan{}, err

@@ -22,6 +22,7 @@ import (
 	"larva.dev/larva/internal/spec"
 	"larva.dev/larva/internal/tool"
 	"larva.dev/larva/internal/tool/shell"
+	shelf "larva.dev/larva/internal/tool/skill"
 	"larva.dev/larva/internal/tool/talk"
 	"larva.dev/larva/internal/tool/task"
 	"larva.dev/larva/internal/worktree"
@@ -55,6 +56,10 @@ type stand struct {
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
 	found        sandbox.Found // what walls are made of here
+	shelf        *shelf.Shelf  // skills and commands
+	inlined      int           // calls that texts of commands have made
+	// serverPrompt expands the prompts of MCP servers; nil: there are none.
+	serverPrompt func(ctx context.Context, l *agent.Loop, name, args string) (text string, handled bool, err error)
 
 	// Of agents that hand work on, see delegate.go; desk is nil where this one
 	// does not.
@@ -137,9 +142,11 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, err
 	}
 	s.instruct()
+	a.shelve(s)
 	if err := a.equip(s); err != nil {
 		return nil, err
 	}
+	s.lostSkills()
 	return s, a.delegates(ctx, s)
 }
 
@@ -164,9 +171,6 @@ func (s *stand) later() error {
 		if !p.Servers[name].Disabled {
 			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
 		}
-	}
-	if len(p.Skills.Paths) > 0 {
-		s.notices = append(s.notices, "skills.paths has no effect: this version has no skills")
 	}
 	return nil
 }
@@ -278,7 +282,7 @@ func real(path string) string {
 func (s *stand) system(now time.Time) string {
 	return agent.System(s.persona.Prompt, agent.Surroundings{Cwd: s.roots.Cwd, GitRoot: s.gitRoot(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: s.instructions,
-		Sandbox: s.walledIn(), Date: now})
+		Sandbox: s.walledIn(), Skills: s.skillTexts(), Date: now})
 }
 
 func (s *stand) gitRoot() string {

@@ -23,7 +23,7 @@ func (a *App) equip(s *stand) error {
 			return err
 		}
 	}
-	return nil
+	return s.shelveTools()
 }
 
 // connect lets the tools of a run reach its loop and its person.

@@ -115,10 +115,13 @@ func (r *reader) tell(class, kind, key, hint, format string, args ...any) {
 		Path: clip(key), Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
+// Untold ends the message of what keeps a text from the model.
+const Untold = ", so the model is not told of it"
+
 // withhold keeps the text from the model: what it says of itself is not certain.
 func (r *reader) withhold(class, key, hint, format string, args ...any) {
 	r.s.UserOnly = true
-	r.tell(class, Invalid, key, hint, "%s, so the model is not told of it", fmt.Sprintf(format, args...))
+	r.tell(class, Invalid, key, hint, "%s%s", fmt.Sprintf(format, args...), Untold)
 }
 
 func (r *reader) fields() {
@@ -128,12 +131,12 @@ func (r *reader) fields() {
 			continue
 		}
 		r.s.UserOnly = true
-		p.Message += ", so the model is not told of it"
+		p.Message += Untold
 		r.s.Notices = append(r.s.Notices, Problem{Class: p.Class, Kind: Invalid, Problem: p.Problem})
 	}
 	for _, p := range r.f.Lost {
 		r.s.UserOnly = true
-		p.Message += ", so the model is not told of it"
+		p.Message += Untold
 		r.s.Notices = append(r.s.Notices, Problem{Class: "F4", Kind: Invalid, Problem: p})
 	}
 	for _, m := range r.f.Root.Members {

@@ -39,8 +39,11 @@ type Shelf struct {
 // New gives a shelf with these.
 func New(set *skill.Set) *Shelf { return &Shelf{set: set} }
 
-// Set gives what is on the shelf.
+// Set gives what is on the shelf; nil holds nothing, and so does a nil Shelf.
 func (s *Shelf) Set() *skill.Set {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
