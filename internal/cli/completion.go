@@ -38,7 +38,7 @@ func (c completionCmd) Run(s *session) error {
 // The three scripts hold the same three tables, made from the grammar: which
 // words are commands, which flags take a value (of what kind), and of what
 // kind the positional arguments are. Kinds that only this machine knows
-// (persona, runnable, variant, schema, profile, session, agent) are asked of `larva __complete`.
+// (persona, runnable, variant, schema, profile, session, agent, skill) are asked of `larva __complete`.
 
 // valueFlags are all flags that take a value, as "PATH --name" keys.
 func valueFlags(v verb) (names []string) {
@@ -92,7 +92,7 @@ func bashScript(root verb) string {
 		head: "# bash completion for larva; made from its grammar.\n" + `_larva_values() {
   case $1 in
     word) COMPREPLY=($(compgen -W "$2" -- "$cur")) ;;
-    persona|runnable|schema|profile|session|agent) COMPREPLY=($(compgen -W "$(larva __complete "$1" 2>/dev/null)" -- "$cur")) ;;
+    persona|runnable|schema|profile|session|agent|skill) COMPREPLY=($(compgen -W "$(larva __complete "$1" 2>/dev/null)" -- "$cur")) ;;
     variant) COMPREPLY=($(compgen -W "$(larva __complete variant "$first" 2>/dev/null)" -- "$cur")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
     dir) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
@@ -109,7 +109,7 @@ func zshScript(root verb) string {
 		head: "#compdef larva\n# zsh completion for larva; made from its grammar.\n" + `_larva_values() {
   case $1 in
     word) compadd -- ${(s: :)2} ;;
-    persona|runnable|schema|profile|session|agent) compadd -- ${(f)"$(larva __complete $1 2>/dev/null)"} ;;
+    persona|runnable|schema|profile|session|agent|skill) compadd -- ${(f)"$(larva __complete $1 2>/dev/null)"} ;;
     variant) compadd -- ${(f)"$(larva __complete variant $first 2>/dev/null)"} ;;
     file) _files ;;
     dir) _files -/ ;;
@@ -302,7 +302,7 @@ func fishWords(words []string, kind string) string {
 	switch {
 	case len(words) > 0:
 		return quoteFish(strings.Join(words, " "))
-	case kind == "persona" || kind == "runnable" || kind == "schema" || kind == "profile" || kind == "session" || kind == "worktree" || kind == "agent":
+	case kind == "persona" || kind == "runnable" || kind == "schema" || kind == "profile" || kind == "session" || kind == "worktree" || kind == "agent" || kind == "skill":
 		return quoteFish("(larva __complete " + kind + " 2>/dev/null)")
 	case kind == "variant":
 		return quoteFish("(larva __complete variant (__larva_first) 2>/dev/null)")
