@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"larva.dev/larva/internal/diag"
 )
@@ -74,9 +76,10 @@ type search struct {
 	root     Root
 	level    int
 	o        Options
+	within   []string        // of the root, with links followed
 	dirs     map[string]bool // real paths of directories that were entered
 	seen     int
-	files    int
+	jobs     []job
 	found    []Skill
 	problems []Problem
 }
@@ -94,6 +97,12 @@ func (s *search) shown(path string) string {
 }
 
 func (s *search) walk() {
+	for _, top := range s.root.Within {
+		if to, err := filepath.EvalSymlinks(top); err == nil {
+			top = to
+		}
+		s.within = append(s.within, top)
+	}
 	info, err := os.Stat(s.root.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), err == nil && !info.IsDir():
@@ -104,13 +113,19 @@ func (s *search) walk() {
 		s.tell(s.root.Path, "", "cannot be read: %s", reason(err))
 		return
 	}
-	s.dir(s.root.Path, nil)
+	real, err := filepath.EvalSymlinks(s.root.Path)
+	if err != nil {
+		s.tell(s.root.Path, "", "cannot be read: %s", reason(err))
+		return
+	}
+	s.dir(s.root.Path, real, nil)
+	s.read()
 }
 
-// dir looks at one directory; below are the names that lead to it.
-func (s *search) dir(path string, below []string) {
-	real, ok := s.enter(path, len(below))
-	if !ok {
+// dir looks at one directory, real with links followed; below are the names
+// that lead to it.
+func (s *search) dir(path, real string, below []string) {
+	if !s.enter(path, real, len(below)) {
 		return
 	}
 	entries, err := os.ReadDir(real)
@@ -123,36 +138,39 @@ func (s *search) dir(path string, below []string) {
 		return
 	}
 	if s.root.Kind == Skills {
-		if name := skillFile(entries); name != "" {
-			s.file(filepath.Join(path, name), filepath.Base(path))
+		if e := skillFile(entries); e != nil {
+			s.file(path, real, e, filepath.Base(path))
 			return
 		}
 	}
 	for _, e := range entries {
-		name, at := e.Name(), filepath.Join(path, e.Name())
-		if strings.HasPrefix(name, ".") || name == "node_modules" {
+		if strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" {
 			continue
 		}
-		isDir := e.IsDir()
-		if e.Type()&fs.ModeSymlink != 0 {
-			info, err := os.Stat(at)
-			if err != nil {
-				if s.root.Kind == Commands && isMarkdown(name) || s.root.Kind == Skills && filepath.Ext(name) == "" {
-					s.tell(at, "", "is a link that leads nowhere")
-				}
-				continue
+		s.entry(path, real, e, below)
+	}
+}
+
+func (s *search) entry(path, real string, e fs.DirEntry, below []string) {
+	name := e.Name()
+	at, to, isDir := filepath.Join(path, name), filepath.Join(real, name), e.IsDir()
+	command := s.root.Kind == Commands && isMarkdown(name)
+	if e.Type()&fs.ModeSymlink != 0 && !command {
+		var err error
+		if to, err = filepath.EvalSymlinks(to); err != nil {
+			if s.root.Kind == Skills && filepath.Ext(name) == "" {
+				s.tell(at, "", "is a link that leads nowhere")
 			}
-			isDir = info.IsDir()
-		}
-		switch {
-		case isDir:
-			s.dir(at, append(slices.Clip(below), name))
-		case s.root.Kind == Commands && isMarkdown(name):
-			s.file(at, strings.Join(append(slices.Clip(below), name[:len(name)-len(".md")]), ":"))
-		}
-		if s.files > maxFiles {
 			return
 		}
+		info, err := os.Stat(to)
+		isDir = err == nil && info.IsDir()
+	}
+	switch {
+	case isDir:
+		s.dir(at, to, append(slices.Clip(below), name))
+	case command:
+		s.file(path, real, e, strings.Join(append(slices.Clip(below), name[:len(name)-len(".md")]), ":"))
 	}
 }
 
@@ -160,40 +178,36 @@ func isMarkdown(name string) bool {
 	return len(name) > len(".md") && strings.EqualFold(filepath.Ext(name), ".md")
 }
 
-// skillFile is the name of the file that makes a directory a skill.
-func skillFile(entries []fs.DirEntry) (name string) {
+// skillFile is the file that makes a directory a skill, nil for none.
+func skillFile(entries []fs.DirEntry) (found fs.DirEntry) {
 	for _, e := range entries {
 		switch {
+		case e.IsDir():
 		case e.Name() == "SKILL.md":
-			return e.Name()
+			return e
 		case strings.EqualFold(e.Name(), "SKILL.md"):
-			name = e.Name()
+			found = e
 		}
 	}
-	return name
+	return found
 }
 
 // enter says whether a directory is to be looked at: once, and only where it
 // may lie.
-func (s *search) enter(path string, depth int) (real string, ok bool) {
-	if depth > maxDepth {
+func (s *search) enter(path, real string, depth int) bool {
+	switch {
+	case depth > maxDepth:
 		s.tell(path, "", "lies more than %d directories deep", maxDepth)
-		return "", false
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		s.tell(path, "", "cannot be read: %s", reason(err))
-		return "", false
-	}
-	if s.dirs[real] {
-		return "", false
+		return false
+	case s.dirs[real] || len(s.jobs) > maxFiles:
+		return false
 	}
 	s.dirs[real] = true
 	if !s.inside(real) {
 		s.tell(path, "copy it into the project, or keep it among your own", "is a link that leads out of the project and is not followed")
-		return "", false
+		return false
 	}
-	return real, true
+	return true
 }
 
 // inside says whether a path, links followed, lies where it may.
@@ -201,53 +215,98 @@ func (s *search) inside(real string) bool {
 	if len(s.root.Within) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(s.root.Within, func(top string) bool {
-		if to, err := filepath.EvalSymlinks(top); err == nil {
-			top = to
-		}
+	return slices.ContainsFunc(s.within, func(top string) bool {
 		rel, err := filepath.Rel(top, real)
 		return err == nil && filepath.IsLocal(rel)
 	})
 }
 
-func (s *search) file(path, place string) {
-	if s.files++; s.files > maxFiles {
+// job is a file that is to be read.
+type job struct {
+	path, real, place string
+	plain             bool // it is no link
+	skill             *Skill
+	problem           *Problem
+}
+
+func (s *search) file(dir, realDir string, e fs.DirEntry, place string) {
+	if len(s.jobs) == maxFiles {
 		s.tell(s.root.Path, "", "holds more than %d files; the rest is left out", maxFiles)
-		return
 	}
-	data, real, why := s.look(path)
+	if len(s.jobs) <= maxFiles {
+		s.jobs = append(s.jobs, job{path: filepath.Join(dir, e.Name()), real: filepath.Join(realDir, e.Name()), place: place, plain: e.Type().IsRegular()})
+	}
+}
+
+// readers is how many files are read at once: most of the time is waiting.
+const readers = 4
+
+// read reads what was found, several at once; each job is one reader's.
+func (s *search) read() {
+	s.jobs = s.jobs[:min(len(s.jobs), maxFiles)]
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(readers, len(s.jobs)) {
+		all.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(s.jobs) {
+					return
+				}
+				s.one(&s.jobs[i])
+			}
+		})
+	}
+	all.Wait()
+	for _, j := range s.jobs {
+		switch {
+		case j.problem != nil:
+			s.problems = append(s.problems, *j.problem)
+		default:
+			s.found = append(s.found, *j.skill)
+		}
+	}
+}
+
+func (s *search) one(j *job) {
+	data, why := s.look(j)
 	if why != "" {
-		s.tell(path, "", "%s", why)
+		j.problem = &Problem{Kind: Error, Problem: diag.Problem{File: s.shown(j.path), Message: why}}
 		return
 	}
-	k, p := read(data, source{kind: s.root.Kind, path: path, shown: s.shown(path), origin: s.root.Origin, level: s.level, name: place})
+	k, p := read(data, source{kind: s.root.Kind, path: j.path, shown: s.shown(j.path), origin: s.root.Origin, level: s.level, name: j.place})
 	if p != nil {
-		s.problems = append(s.problems, *p)
+		j.problem = p
 		return
 	}
-	if k.real, k.body = real, ""; k.Kind == Skills {
-		k.Dir = filepath.Dir(path)
+	if k.real, k.body = j.real, ""; k.Kind == Skills {
+		k.Dir = filepath.Dir(j.path)
 	}
-	s.found = append(s.found, *k)
+	j.skill = k
 }
 
 // look reads one file where it may be read; else why says what is wrong.
-func (s *search) look(path string) (data []byte, real, why string) {
-	real, err := filepath.EvalSymlinks(path)
+func (s *search) look(j *job) (data []byte, why string) {
+	if !j.plain {
+		to, err := filepath.EvalSymlinks(j.real)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, "is a link that leads nowhere"
+		case err != nil:
+			return nil, "cannot be read: " + reason(err)
+		case !s.inside(to):
+			return nil, "is a link that leads out of the project and is not followed"
+		}
+		j.real = to
+	}
+	if s.o.Denied != nil && s.o.Denied(j.path, j.real) {
+		return nil, "may not be read"
+	}
+	data, err := readFile(j.real)
 	if err != nil {
-		return nil, "", "cannot be read: " + reason(err)
+		return nil, "cannot be read: " + reason(err)
 	}
-	if !s.inside(real) {
-		return nil, "", "is a link that leads out of the project and is not followed"
-	}
-	if s.o.Denied != nil && s.o.Denied(path, real) {
-		return nil, "", "may not be read"
-	}
-	data, err = readFile(real)
-	if err != nil {
-		return nil, "", "cannot be read: " + reason(err)
-	}
-	return data, real, ""
+	return data, ""
 }
 
 // ReadFile reads one file that a person named: SKILL.md is a skill, any other a
@@ -300,7 +359,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data := make([]byte, 0, min(info.Size(), maxFile)+1)
+	data := make([]byte, 0, min(info.Size(), maxFile)+512) // room to see the end without growing
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]

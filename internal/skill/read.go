@@ -165,7 +165,7 @@ func sure(p load.Repair, f *load.Front) bool {
 func (r *reader) field(key string, v any) {
 	switch key {
 	case "name":
-		r.s.Name = r.word(key, v)
+		r.s.Name, _, _ = strings.Cut(r.word(key, v), "\n") // a name that could not be read by itself may have more lines
 		r.s.Line, _ = r.f.At(key)
 		if r.s.Kind == Commands {
 			r.tell("S8", Note, key, "", "has no effect: a command is called as its file is")
@@ -178,9 +178,9 @@ func (r *reader) field(key string, v any) {
 			r.s.Hint = oneLine(r.word(key, v))
 		}
 	case "disable-model-invocation":
-		r.s.UserOnly = r.flag(key, v, true) || r.s.UserOnly
+		r.s.UserOnly = r.flag(key, v, false) || r.s.UserOnly
 	case "user-invocable":
-		r.s.ModelOnly = !r.flag(key, v, false)
+		r.s.ModelOnly = !r.flag(key, v, true)
 	case "allowed-tools", "disallowed-tools":
 		r.s.Ungranted = append(r.s.Ungranted, key)
 		r.tell("S8", Note, key, "", "has no effect: what a run may do is not for this file to say, and every call is judged")
@@ -217,14 +217,14 @@ func (r *reader) word(key string, v any) string {
 	return ""
 }
 
-// flag reads a yes or no; what cannot be read counts as otherwise says, and
-// keeps the text from the model.
-func (r *reader) flag(key string, v any, otherwise bool) bool {
+// flag reads a yes or no, absent where nothing is written. What cannot be read
+// counts as yes, and keeps the text from the model.
+func (r *reader) flag(key string, v any, absent bool) bool {
 	switch x := v.(type) {
 	case bool:
 		return x
 	case nil:
-		return !otherwise
+		return absent
 	case string:
 		switch strings.ToLower(strings.TrimSpace(x)) {
 		case "true", "yes", "on":
@@ -234,7 +234,7 @@ func (r *reader) flag(key string, v any, otherwise bool) bool {
 		}
 	}
 	r.withhold("", key, "write true or false", "is neither true nor false")
-	return otherwise
+	return true
 }
 
 // named settles what it is called by. place is what its directory or file says.
