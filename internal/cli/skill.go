@@ -110,7 +110,6 @@ func (c skillShowCmd) Run(ctx context.Context, s *session) error {
 	put("for", skillState(d.SkillRow))
 	s.lines("description: ", d.Description)
 	put("arguments", d.Hint)
-	put("files", d.Dir)
 	for _, n := range d.Notices {
 		put(n.Kind, n.String())
 	}
