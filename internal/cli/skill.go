@@ -125,7 +125,7 @@ func (skillValidateCmd) doc() doc {
 	return doc{
 		Long: "One line a mistake: file:line:col: key: message. What larva heals or leaves without effect is a note and fails nothing; invalid is what breaks the format, " +
 			"and error what gives no skill at all. Any of those two exits 1.",
-		Examples: []string{"larva skill validate"},
+		Examples: []string{"larva skill validate", "larva skill validate --json"},
 		Exits:    plainExits(),
 	}
 }
