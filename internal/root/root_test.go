@@ -244,3 +244,32 @@ func FuzzFollow(f *testing.F) {
 		}
 	})
 }
+
+// Readable directories are inside for reading alone, and only with both the
+// path and what it leads to in them.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	for _, dir := range []string{"project", "skills/a", "other"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(filepath.Join(top, "project"), nil, top, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	skills := real(filepath.Join(top, "skills"))
+	s.Readable = []string{skills}
+	at := func(parts ...string) string { return filepath.Join(append([]string{real(top)}, parts...)...) }
+	_ = os.Symlink(at("other"), at("skills", "out"))
+	for path, outside := range map[string]bool{at("skills", "a", "x"): false, at("skills"): false, at("skills", "..", "other"): true,
+		at("other", "x"): true, at("skillsx"): true, at("skills", "out", "x"): true} {
+		if got := s.Resolve(path, false).Outside; got != outside {
+			t.Errorf("reading %s: got outside %t, want %t", path, got, outside)
+		}
+		if !s.Resolve(path, true).Outside {
+			t.Errorf("writing %s: got inside, want outside", path)
+		}
+	}
+}
