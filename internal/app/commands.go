@@ -38,6 +38,12 @@ func commandLine(line string) (name, args string, ok bool) {
 	return m[1], strings.TrimSpace(line[len(m[0]):]), true
 }
 
+// isCommand says that a word is the name of a command rather than a path.
+func isCommand(word string) bool {
+	_, _, ok := commandLine(word)
+	return ok && !exists(word)
+}
+
 // expand gives the text that a typed line stands for, where it is the name of a
 // skill or command with arguments behind it; handled is false for any other
 // line. Commands in the text are run only where they would be allowed without a

@@ -99,7 +99,7 @@ func (st *sitting) named(in RunInput) (string, error) {
 func (in RunInput) behind(m session.Meta) (RunInput, error) {
 	switch {
 	case in.Persona == "" || in.Persona == m.Persona.ID || in.Persona == m.Named:
-	case in.Prompt == "" || strings.ContainsAny(in.Persona, " \t\n") || !spec.ValidID(in.Persona) && !isPath(in.Persona):
+	case in.Prompt == "" || strings.ContainsAny(in.Persona, " \t\n") || !spec.ValidID(in.Persona) && !isPath(in.Persona), isCommand(in.Persona):
 		in.Prompt = strings.TrimSpace(in.Persona + " " + in.Prompt) // it is the prompt's first word
 	default:
 		return in, diag.Usage("session %s is one of %s, not of %s", m.SessionID, m.Persona.ID, in.Persona).
