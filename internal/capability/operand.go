@@ -18,7 +18,9 @@ func (s *scanner) operands(r *row, list []int, skip int) {
 		switch {
 		case r.files == "none", n < skip:
 			continue
-		case r.files == "write", r.files == "last" && n == len(list)-1 && n > 0:
+		case r.files == "script" && i == 1 && a.Known && !a.Glob: // behind a flag it may be anything
+			s.use.Operands = append(s.use.Operands, operand(a.Value, a, i, false, true))
+		case r.files == "write", r.files == "script", r.files == "last" && n == len(list)-1 && n > 0:
 			s.use.Operands = append(s.use.Operands, operand(a.Value, a, i, true, true))
 			for _, o := range inside(a, i, true) {
 				o.Sure = o.Sure || o.Write && strings.HasSuffix(a.Value, "="+o.Value) // of=FILE

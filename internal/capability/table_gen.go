@@ -40,7 +40,7 @@ func commandRows() map[string]*row {
 		".":                {needs: []Need{{"shell", Destructive}}},
 		"7z":               {needs: []Need{{"shell", ReadWrite}}, files: "write"},
 		":":                {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
-		"Rscript":          {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"Rscript":          {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"[":                {needs: []Need{{"shell", ReadOnly}}, safe: true, words: true},
 		"[[":               {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
 		"ack":              {needs: []Need{{"shell", ReadOnly}}, flags: []flag{{"--hostname-bin", []Need{{"shell", ReadWrite}}}, {"--pager", []Need{{"shell", ReadWrite}}}, {"--pre", []Need{{"shell", ReadWrite}}}, {"--search-zip", []Need{{"shell", ReadWrite}}}, {"-z", []Need{{"shell", ReadWrite}}}}, values: []string{"-e", "-f", "-A", "-B", "-C", "-m", "-t", "-T", "-g", "-r", "-j", "-M", "--glob", "--type", "--max-depth"}, skipUnless: []string{"-e", "-f", "--regexp", "--file", "--files", "--type-list"}, skip: 1},
@@ -60,7 +60,7 @@ func commandRows() map[string]*row {
 		"aria2c":           {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
 		"as":               {needs: []Need{{"shell", ReadWrite}}},
 		"asdf":             {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
-		"ash":              {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"ash":              {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"at":               {needs: []Need{{"shell", Destructive}}},
 		"awk":              {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--debug", []Need{{"shell", ReadWrite}}}, {"--dump-variables", []Need{{"shell", ReadWrite}}}, {"--exec", []Need{{"shell", ReadWrite}}}, {"--file", []Need{{"shell", ReadWrite}}}, {"--include", []Need{{"shell", ReadWrite}}}, {"--load", []Need{{"shell", ReadWrite}}}, {"--pretty-print", []Need{{"shell", ReadWrite}}}, {"--profile", []Need{{"shell", ReadWrite}}}, {"--source", []Need{{"shell", ReadWrite}}}, {"-D", []Need{{"shell", ReadWrite}}}, {"-E", []Need{{"shell", ReadWrite}}}, {"-d", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-f", []Need{{"shell", ReadWrite}}}, {"-i", []Need{{"shell", ReadWrite}}}, {"-l", []Need{{"shell", ReadWrite}}}, {"-o", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}}, values: []string{"-F", "-v", "-f"}, skipUnless: []string{"-f", "--file"}, skip: 1, program: "awk"},
 		"aws":              {needs: []Need{{"network", ReadWrite}, {"shell", Destructive}}},
@@ -70,7 +70,7 @@ func commandRows() map[string]*row {
 		"base32":           {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"base64":           {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"basename":         {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
-		"bash": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"bash": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"bat":     {needs: []Need{{"shell", ReadOnly}}, flags: []flag{{"+", []Need{{"shell", ReadWrite}}}, {"--log-file", []Need{{"shell", ReadWrite}}}, {"--pager", []Need{{"shell", ReadWrite}}}, {"-O", []Need{{"shell", ReadWrite}}}, {"-k", []Need{{"shell", ReadWrite}}}, {"-o", []Need{{"shell", ReadWrite}}}}},
@@ -255,7 +255,7 @@ func commandRows() map[string]*row {
 		"curl": {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}, flags: []flag{{"--cookie-jar", []Need{{"shell", ReadWrite}}}, {"--dump-header", []Need{{"shell", ReadWrite}}}, {"--etag-save", []Need{{"shell", ReadWrite}}}, {"--output", []Need{{"shell", ReadWrite}}}, {"--output-dir", []Need{{"shell", ReadWrite}}}, {"--stderr", []Need{{"shell", ReadWrite}}}, {"--trace", []Need{{"shell", ReadWrite}}}, {"--trace-ascii", []Need{{"shell", ReadWrite}}}, {"-D", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-o", []Need{{"shell", ReadWrite}}}}, values: []string{"-o", "-d", "-H", "-X", "-T", "-F", "-u", "-A", "-b", "-c", "-K", "-e", "-m", "-x", "-D", "-w", "--output", "--data", "--header", "--request"}},
 		"cut":  {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"dart": {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
-		"dash": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"dash": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"date":           {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--set", []Need{{"shell", Destructive}}}, {"-s", []Need{{"shell", Destructive}}}}, values: []string{"-d", "-f", "-r", "-s"}, files: "none"},
@@ -311,7 +311,7 @@ func commandRows() map[string]*row {
 		"find":           {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"-delete", []Need{{"shell", Destructive}}}, {"-fls", []Need{{"shell", ReadWrite}}}, {"-fprint", []Need{{"shell", ReadWrite}}}, {"-fprint0", []Need{{"shell", ReadWrite}}}, {"-fprintf", []Need{{"shell", ReadWrite}}}}, values: []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer", "-perm", "-user", "-group", "-printf", "-fprint", "-fprint0", "-fls", "-fprintf", "-D"}, words: true},
 		"firebase":       {needs: []Need{{"network", ReadWrite}, {"shell", Destructive}}},
 		"firejail":       {needs: []Need{{"shell", Destructive}}},
-		"fish":           {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"fish":           {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"flake8":         {needs: []Need{{"shell", ReadWrite}}},
 		"flatpak":        {needs: []Need{{"network", ReadWrite}, {"shell", Destructive}}},
 		"flock":          {needs: []Need{{"shell", Destructive}}},
@@ -580,13 +580,13 @@ func commandRows() map[string]*row {
 		"jobs":          {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
 		"join":          {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"jq":            {needs: []Need{{"shell", ReadOnly}}, safe: true, values: []string{"-f", "-L", "--arg", "--argjson", "--indent"}, skipUnless: []string{"-f", "--from-file"}, skip: 1},
-		"julia":         {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"julia":         {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"just":          {needs: []Need{{"shell", ReadWrite}}},
 		"kill":          {needs: []Need{{"shell", Destructive}}},
 		"killall":       {needs: []Need{{"shell", Destructive}}},
 		"kind":          {needs: []Need{{"shell", Destructive}}},
 		"kotlin":        {needs: []Need{{"shell", ReadWrite}}, files: "write"},
-		"ksh": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"ksh": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"kubectl": {needs: []Need{{"shell", Destructive}}},
@@ -620,8 +620,8 @@ func commandRows() map[string]*row {
 		"lscpu":     {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
 		"lsof":      {needs: []Need{{"shell", ReadOnly}}},
 		"ltrace":    {needs: []Need{{"shell", Destructive}}},
-		"lua":       {needs: []Need{{"shell", ReadWrite}}, files: "write"},
-		"luajit":    {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"lua":       {needs: []Need{{"shell", ReadWrite}}, files: "script"},
+		"luajit":    {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"luarocks":  {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
 		"lynx":      {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
 		"m4":        {needs: []Need{{"shell", ReadWrite}}, files: "write"},
@@ -672,12 +672,12 @@ func commandRows() map[string]*row {
 		"nl":        {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"nm":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--plugin", []Need{{"shell", ReadWrite}}}}},
 		"nmap":      {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
-		"node": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"node": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-v":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
-		"nodejs": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"nodejs": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-v":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
@@ -774,12 +774,12 @@ func commandRows() map[string]*row {
 		"paste":     {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"patch":     {needs: []Need{{"shell", ReadWrite}}, files: "write"},
 		"pathchk":   {needs: []Need{{"shell", ReadOnly}}, safe: true},
-		"perl": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"perl": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"pgrep":   {needs: []Need{{"shell", ReadOnly}}},
-		"php":     {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"php":     {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"phpunit": {needs: []Need{{"shell", ReadWrite}}},
 		"pidof":   {needs: []Need{{"shell", ReadOnly}}},
 		"ping":    {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
@@ -894,21 +894,21 @@ func commandRows() map[string]*row {
 		"pulumi":     {needs: []Need{{"shell", Destructive}}},
 		"pushd":      {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"pwd":        {needs: []Need{{"shell", ReadOnly}}, safe: true, files: "none"},
-		"pwsh":       {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"pwsh":       {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"pyenv":      {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
 		"pylint":     {needs: []Need{{"shell", ReadWrite}}},
-		"pypy":       {needs: []Need{{"shell", ReadWrite}}, files: "write"},
+		"pypy":       {needs: []Need{{"shell", ReadWrite}}, files: "script"},
 		"pyright":    {needs: []Need{{"shell", ReadWrite}}},
 		"pytest":     {needs: []Need{{"shell", ReadWrite}}},
-		"python": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"python": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
-		"python2": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"python2": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
-		"python3": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"python3": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
@@ -936,7 +936,7 @@ func commandRows() map[string]*row {
 		"rspec":     {needs: []Need{{"shell", ReadWrite}}},
 		"rsync":     {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
 		"rubocop":   {needs: []Need{{"shell", ReadWrite}}},
-		"ruby": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"ruby": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 			"-V":        {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
@@ -978,7 +978,7 @@ func commandRows() map[string]*row {
 		"setpriv": {needs: []Need{{"shell", Destructive}}},
 		"setsid":  {needs: []Need{{"shell", ReadOnly}}, files: "none"},
 		"sftp":    {needs: []Need{{"network", ReadWrite}, {"shell", ReadWrite}}},
-		"sh": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"sh": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"sha1sum":     {needs: []Need{{"shell", ReadOnly}}, safe: true},
@@ -1185,7 +1185,7 @@ func commandRows() map[string]*row {
 		"zgrep":      {needs: []Need{{"shell", ReadOnly}}, safe: true},
 		"zig":        {needs: []Need{{"shell", ReadWrite}}},
 		"zip":        {needs: []Need{{"shell", ReadWrite}}, files: "write"},
-		"zsh": {needs: []Need{{"shell", ReadWrite}}, files: "write", sub: map[string]*row{
+		"zsh": {needs: []Need{{"shell", ReadWrite}}, files: "script", sub: map[string]*row{
 			"--version": {needs: []Need{{"shell", ReadOnly}}, safe: true, flags: []flag{{"--eval", []Need{{"shell", ReadWrite}}}, {"--import", []Need{{"shell", ReadWrite}}}, {"--print", []Need{{"shell", ReadWrite}}}, {"--require", []Need{{"shell", ReadWrite}}}, {"-c", []Need{{"shell", ReadWrite}}}, {"-e", []Need{{"shell", ReadWrite}}}, {"-m", []Need{{"shell", ReadWrite}}}, {"-p", []Need{{"shell", ReadWrite}}}, {"-r", []Need{{"shell", ReadWrite}}}}, over: &over{most: 0, unless: []string{}, needs: []Need{{"shell", ReadWrite}}}},
 		}},
 		"zstd":   {needs: []Need{{"shell", ReadWrite}}, files: "write"},
