@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Fetch the programs that tests run against, as pinned in scripts/peers: an
-# independent model server, MCP's conformance runner and inspector, and a
-# Node.js for them where the system's is older than 22.19. Each lock file names
-# versions and hashes, no host: npm takes them from the registry that this
-# machine uses. Nothing is fetched twice.
+# independent model server, MCP's conformance runner and inspector, a Node.js
+# for them where the system's is older than 22.19, and OpenCode, which is built
+# for Linux on x64 alone here: elsewhere its tests say that they skip. Each lock
+# file names versions and hashes, no host: npm takes them from the registry that
+# this machine uses. Nothing is fetched twice.
 set -euo pipefail
 cd "$(dirname "$0")/peers"
 
@@ -26,6 +27,9 @@ command -v npm >/dev/null || {
 	exit 1
 }
 fetch .
+if [ "$(uname -sm)" = "Linux x86_64" ]; then
+	fetch opencode
+fi
 if ! recent node; then
 	if [ "$(uname -sm)" != "Linux x86_64" ]; then
 		echo "peers: Node.js $(node --version 2>/dev/null || echo 'is missing'); 22.19 or newer is needed" >&2
