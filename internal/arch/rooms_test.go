@@ -58,12 +58,13 @@ var rooms = map[string]string{
 	"session":    "event model tool words", // model: a log becomes a conversation again
 
 	// outlets
-	"loopback":   "diag",                                                     // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
-	"watch":      "spec",                                                     // what has changed in the registry's directory, whoever did it
-	"ops":        "schema registry spec diag",                                // the registry's operations as one table, for the faces that speak JSON
-	"mcpserve":   "ops watch loopback registry schema words",                 // the registry over MCP
-	"webui":      "ops watch loopback registry load schema words webui/page", // the registry over HTTP, with a page
-	"webui/page": "",                                                         // HTML, style and scripts as files, embedded
+	"loopback":               "diag",                                                     // HTTP for this machine alone: listener, token, guard, stop; both HTTP faces stand behind it
+	"watch":                  "spec",                                                     // what has changed in the registry's directory, whoever did it
+	"ops":                    "schema registry spec diag",                                // the registry's operations as one table, for the faces that speak JSON
+	"mcpserve":               "ops watch loopback registry schema words",                 // the registry over MCP
+	"webui":                  "ops watch loopback registry load schema words webui/page", // the registry over HTTP, with a page
+	"webui/page":             "",                                                         // HTML, style and scripts as files, embedded
+	"launch/opencode/plugin": "",                                                         // the part that OpenCode runs, embedded
 
 	// front
 	"app": "*",
