@@ -65,6 +65,7 @@ var rooms = map[string]string{
 	"webui":                  "ops watch loopback registry load schema words webui/page", // the registry over HTTP, with a page
 	"webui/page":             "",                                                         // HTML, style and scripts as files, embedded
 	"launch/opencode/plugin": "",                                                         // the part that OpenCode runs, embedded
+	"launch/opencode":        "launch/opencode/plugin words",                             // personas as agents of the real OpenCode: a pure plan, rules, and the words of its calls
 
 	// front
 	"app": "*",
