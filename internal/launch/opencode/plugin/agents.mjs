@@ -101,10 +101,10 @@ function difference(found, entry) {
 function rulesAfter(effective, ours) {
   if (!Array.isArray(effective)) return "it has no rules";
   const rules = effective.map(({ permission, pattern, action }) => ({ permission, pattern, action }));
-  // OpenCode's own last rule: an agent may read what its tools cut off.
+  /** @param {import("./rules.mjs").Flat[]} all */
+  const endsInOurs = (all) => ours.length <= all.length && isDeepStrictEqual(all.slice(all.length - ours.length), ours);
+  // OpenCode adds one rule of its own: an agent may read what its tools cut off.
   const last = rules.at(-1);
   const own = last?.permission === "external_directory" && last.action === "allow" && /[/\\]tool-output[/\\]\*$/.test(last.pattern);
-  const end = rules.length - (own && !isDeepStrictEqual(last, ours.at(-1)) ? 1 : 0);
-  const tail = rules.slice(Math.max(0, end - ours.length), end);
-  return isDeepStrictEqual(tail, ours) ? undefined : "its rules were changed";
+  return endsInOurs(rules) || (own && endsInOurs(rules.slice(0, -1))) ? undefined : "its rules were changed";
 }

@@ -30,7 +30,7 @@ export function newResolver(bridge) {
   async function resolve(id) {
     const last = known.get(id);
     try {
-      const data = await bridge.call("resolve", { id, digest: last?.digest });
+      const data = await bridge.call("resolve", { persona: id, digest: last?.digest });
       const now = last && data?.unchanged === true && data.digest === last.digest ? last : persona(id, data);
       known.set(id, now);
       return now;
