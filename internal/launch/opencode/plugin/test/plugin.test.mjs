@@ -162,7 +162,7 @@ test("added and deleted ids are said", async (t) => {
   delete w.world.personas.b;
   w.save();
   const told = new Promise((resolve) => {
-    w.host.client.tui.showToast = async (/** @type {any} */ { body }) => resolve(body.message);
+    w.host.client.tui.showToast = async (/** @type {any} */ { body }) => void resolve(body.message);
   });
   await w.session("m", "a");
   assert.equal(await told, "New: c. Deleted: b. Restart larva opencode to see the change.");
