@@ -69,7 +69,7 @@ function working({ client, directory, worktree }, plan, nonce) {
   const announce = newAnnouncer([...Object.keys(plan.agents), ...plan.native], (message) =>
     client.tui.showToast({ body: { title: "larva", message, variant: "info", duration: 10_000 } }),
   );
-  const gate = toolGate({ bridge, sessions, isPersona, policies: policyFiles(plan.policies, [worktree, directory]), cwd: directory });
+  const gate = toolGate({ bridge, sessions, isPersona, policies: policyFiles(plan.policies, [worktree, directory]), cwd: directory, root: worktree });
 
   async function verify() {
     if (broken) throw explained(broken);

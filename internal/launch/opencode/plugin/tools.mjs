@@ -1,6 +1,7 @@
 // Before a tool runs in a persona's session: may it, by the persona and by every
 // persona above it? A throw is the refusal, and its text the model's answer.
 
+import { mentioned } from "./mentions.mjs";
 import { policyRefusal } from "./policy.mjs";
 
 /**
@@ -9,10 +10,11 @@ import { policyRefusal } from "./policy.mjs";
  * @param {{chain: (id: string) => Promise<string[]>, parent: (id: string) => Promise<string | null>}} parts.sessions
  * @param {(agent: string) => boolean} parts.isPersona
  * @param {string[]} parts.policies tool policy files
- * @param {string} parts.cwd where relative paths start
+ * @param {string} parts.cwd where a tool's relative paths start
+ * @param {string} parts.root where those of a mention start
  * @returns {(input: {tool: string, sessionID: string}, output: {args: any}) => Promise<void>}
  */
-export function toolGate({ bridge, sessions, isPersona, policies, cwd }) {
+export function toolGate({ bridge, sessions, isPersona, policies, cwd, root }) {
   return async ({ tool, sessionID }, { args }) => {
     const chain = await sessions.chain(sessionID).catch((err) => {
       throw refusal(`whose session this is cannot be found out: ${err.message}`);
@@ -21,23 +23,28 @@ export function toolGate({ bridge, sessions, isPersona, policies, cwd }) {
     if (!personas.length) return; // none of ours at work here
     const policy = policyRefusal(policies, personas, tool);
     if (policy) throw refusal(policy);
-    if (tool === "task") await checkTask(sessionID, args);
+    if (tool === "task") await checkTask(chain, sessionID, args);
     await judge(chain, tool, args);
   };
 
-  /**
-   * A task can be told to go on in a session, and OpenCode takes any session's
-   * id: only in a child of its own does a session's ceiling hold.
-   * @param {string} sessionID @param {any} args
-   */
-  async function checkTask(sessionID, args) {
-    if (args?.task_id === undefined || args.task_id === "") return;
-    const parent = await sessions.parent(args.task_id).catch(() => null);
-    if (parent !== sessionID) throw refusal(`${args.task_id} is no task of this session`);
+  /** @param {string[]} chain @param {string} sessionID @param {any} args */
+  async function checkTask(chain, sessionID, args) {
+    // A task can be told to go on in a session, and OpenCode takes any session's
+    // id: only in a child of its own does a session's ceiling hold.
+    if (args?.task_id !== undefined && args.task_id !== "") {
+      const parent = await sessions.parent(args.task_id).catch(() => null);
+      if (parent !== sessionID) throw refusal(`${args.task_id} is no task of this session`);
+    }
+    for (const filePath of mentioned(args?.prompt, root)) {
+      await judge([String(args.subagent_type), ...chain], "read", { filePath }, false);
+    }
   }
 
-  /** @param {string[]} chain @param {string} tool @param {any} args */
-  async function judge(chain, tool, args) {
+  /**
+   * @param {string[]} chain @param {string} tool @param {any} args
+   * @param {boolean} [canAsk] OpenCode asks by its rules before the tool runs
+   */
+  async function judge(chain, tool, args, canAsk = true) {
     let verdict;
     try {
       verdict = await bridge.call("judge", { chain, host: "opencode", tool, args, cwd });
@@ -46,7 +53,7 @@ export function toolGate({ bridge, sessions, isPersona, policies, cwd }) {
     }
     if (verdict?.behavior === "allow") return;
     // OpenCode is sure to put this very call to a person.
-    if (verdict?.behavior === "ask" && verdict.dialog === true) return;
+    if (canAsk && verdict?.behavior === "ask" && verdict.dialog === true) return;
     throw refusal(verdict?.reason || "the persona's capabilities do not cover it");
   }
 }

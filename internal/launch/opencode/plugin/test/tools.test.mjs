@@ -9,14 +9,14 @@ import { fakeBridge, privateDir } from "./fake.mjs";
 
 /**
  * @param {object} [given]
- * @param {string[]} [given.chain] @param {any} [given.verdict] @param {string[]} [given.policies] @param {Record<string, string>} [given.parents]
+ * @param {string[]} [given.chain] @param {any} [given.verdict] @param {string[]} [given.policies] @param {Record<string, string>} [given.parents] @param {string} [given.root]
  */
 function gate(given = {}) {
-  const { chain, verdict, policies, parents } = { chain: ["a"], verdict: { behavior: "allow" }, policies: [], parents: /** @type {Record<string, string>} */ ({}), ...given };
+  const { chain, verdict, policies, parents, root } = { chain: ["a"], root: "/p", verdict: { behavior: "allow" }, policies: [], parents: /** @type {Record<string, string>} */ ({}), ...given };
   const bridge = fakeBridge({
-    judge: () => {
+    judge: (q) => {
       if (verdict instanceof Error) throw verdict;
-      return verdict;
+      return typeof verdict === "function" ? verdict(q) : verdict;
     },
   });
   const sessions = {
@@ -26,7 +26,7 @@ function gate(given = {}) {
       return parents[id];
     },
   };
-  const run = toolGate({ bridge, sessions, isPersona: (id) => id !== "build" && id !== "general", policies, cwd: "/p" });
+  const run = toolGate({ bridge, sessions, isPersona: (id) => id !== "build" && id !== "general", policies, cwd: "/p", root });
   return { bridge, run: (/** @type {string} */ tool, args = {}) => run({ tool, sessionID: "m" }, { args }) };
 }
 
@@ -63,6 +63,31 @@ test("a task goes on in a child of its own session only", async () => {
   const g = gate({ parents: { mine: "m", other: "elsewhere" } });
   for (const args of [{ subagent_type: "b" }, { subagent_type: "b", task_id: "" }, { subagent_type: "b", task_id: "mine" }]) await g.run("task", args);
   for (const id of ["other", "unknown", 7]) await assert.rejects(g.run("task", { subagent_type: "b", task_id: id }), /no task of this session/);
+});
+
+test("files that a task's prompt attaches are judged as reads, of the child and all above it", async (t) => {
+  const dir = privateDir(t);
+  for (const name of ["secret", "a.b", "x"]) writeFileSync(join(dir, name), "");
+  writeFileSync(join(dir, ".env"), "");
+  for (const [prompt, read] of /** @type {[any, string[]][]} */ ([
+    ["see @secret.", ["secret"]],
+    ["@./a.b, (@none) me@x `@x`", ["a.b", "x"]],
+    ["@.env @sub/../secret", [".env", "secret"]],
+    [`@${dir}/secret`, ["secret"]],
+    ["@a.b.c.", ["a.b"]],
+    ["nothing @ all", []],
+    [undefined, []],
+  ])) {
+    const g = gate({ chain: ["general", "a"], root: dir, verdict: (/** @type {any} */ q) => (q.tool === "read" ? { behavior: "ask", dialog: true, reason: "not yours" } : { behavior: "allow" }) });
+    const run = g.run("task", { subagent_type: "b", prompt });
+    if (!read.length) await run;
+    else await assert.rejects(run, /not yours/, prompt);
+    const fine = gate({ chain: ["general", "a"], root: dir });
+    await fine.run("task", { subagent_type: "b", prompt });
+    const reads = fine.bridge.asked.filter((q) => q.tool === "read");
+    assert.deepEqual(reads.map((q) => q.args.filePath).sort(), read.map((name) => join(dir, name)).sort(), prompt);
+    for (const q of reads) assert.deepEqual(q.chain, ["b", "general", "a"]);
+  }
 });
 
 test("policy files: deny, allow inside an entry, patterns, both files", (t) => {
