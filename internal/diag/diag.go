@@ -96,6 +96,7 @@ const (
 	WorktreeFailed  Code = "WORKTREE_FAILED"      // a worktree cannot be made, finished or removed
 	WorktreeUnknown Code = "WORKTREE_NOT_FOUND"   // no worktree of that name
 	WorktreeUnsaved Code = "WORKTREE_UNSAVED"     // it holds what is nowhere else, or a run is at work in it
+	NoOpenCode      Code = "OPENCODE_NOT_FOUND"   // the program to launch is missing
 	RequestRefused  Code = "REQUEST_REFUSED"      // an HTTP request without the token, or from somebody else's page
 )
 
@@ -112,7 +113,7 @@ var numbers = map[Code]int{
 	ProfileInvalid: 132, NotTrusted: 133, SourceDiffers: 134, AlreadyExists: 135, Interrupted: 136,
 	ReservedParam: 137, EvaluationLimit: 138, Unsupported: 139,
 	SessionNotFound: 140, SessionBusy: 141, SessionCorrupt: 142, SessionWrite: 143, UndoConflict: 144, RequestRefused: 145,
-	WorktreeFailed: 146, WorktreeUnknown: 147, WorktreeUnsaved: 148,
+	WorktreeFailed: 146, WorktreeUnknown: 147, WorktreeUnsaved: 148, NoOpenCode: 149,
 }
 
 // Number is the code's numeric form; an unknown code is 10.
