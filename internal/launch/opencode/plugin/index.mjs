@@ -8,6 +8,7 @@
 import { checkEffective, makeInert, makeReal } from "./agents.mjs";
 import { openBridge } from "./bridge.mjs";
 import { restoreServers, restoreShell } from "./env.mjs";
+import { grepFilter } from "./grep.mjs";
 import { setParams } from "./params.mjs";
 import { checkEntry, readPlan, record } from "./plan.mjs";
 import { policyFiles } from "./policy.mjs";
@@ -147,6 +148,8 @@ function working({ client, directory, worktree }, plan, nonce) {
     },
 
     "tool.execute.before": gate,
+
+    "tool.execute.after": grepFilter({ bridge, sessions, isPersona, cwd: directory }),
 
     /** @param {{sessionID?: string}} input @param {{env: Record<string, string | undefined>}} output */
     "shell.env": async ({ sessionID }, { env }) => restoreShell(plan.npm, env, sessionID === undefined),
