@@ -46,7 +46,11 @@ func Attach(_ context.Context, a Attached) (Result, error) {
 	}
 	keep(cmd, a.Keep)
 	ch := make(chan os.Signal, 16)
-	signal.Notify(ch, passedOn...)
+	for _, sig := range passedOn {
+		if !signal.Ignored(sig) { // nohup(1) has said so, and the program is to hear it, too
+			signal.Notify(ch, sig)
+		}
+	}
 	defer signal.Stop(ch)
 	if err := cmd.Start(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", a.Argv[0], err)
