@@ -144,6 +144,8 @@ type Loop struct {
 	held    reserved
 	freed   chan struct{}  // of the root: closed once a request is over
 	person  chan struct{}  // of the root: held by who speaks to the person
+	begun   bool           // of a host: SessionStart has run
+	opened  bool           // of a seated loop: init has been said
 	grown   []profile.Rule // of the root: what the person has said "always" to
 }
 
@@ -198,7 +200,7 @@ func (l *Loop) Notice(code, text string) {
 	l.root().out.Lock()
 	defer l.root().out.Unlock()
 	l.notices = append(l.notices, text)
-	for p := l.Parent; p != nil; p = p.Parent {
+	for p := l.Parent; p != nil && !l.seated(); p = p.Parent {
 		p.notices = append(p.notices, l.Agent+": "+text)
 	}
 	l.emitLocked(event.Notice{Text: text, Code: code})

@@ -96,7 +96,11 @@ func (l *Loop) autoAnswers(ctx context.Context, j *Judged) bool {
 // Alert tells the Notify points that a person may have to come back: a question
 // is waiting, say.
 func (l *Loop) Alert(ctx context.Context, message string) {
-	for _, f := range l.root().Points.Notify {
+	root := l.root()
+	root.out.Lock()
+	notify := root.Points.Notify
+	root.out.Unlock()
+	for _, f := range notify {
 		f(ctx, message)
 	}
 }

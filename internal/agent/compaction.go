@@ -44,7 +44,8 @@ var summarise string
 const summaryForm = "Call no tool now. Answer with the summary alone, between <summary> and </summary>."
 
 const (
-	triggerAuto = "auto"
+	triggerAuto   = "auto"
+	triggerManual = "manual"
 	// defaultWindow is a context window that nobody has named: what most models
 	// have at least.
 	defaultWindow = 128_000

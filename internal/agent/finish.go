@@ -53,7 +53,11 @@ func (r *run) close(ctx context.Context, e end) (event.Result, error) {
 // lastPoints runs StopFailure and SessionEnd, which have a ctx and a time of
 // their own.
 func (r *run) lastPoints(ctx context.Context, e end) {
-	if len(r.Points.SessionEnd) == 0 && (e.err == nil || len(r.Points.StopFailure) == 0) {
+	ends := r.Points.SessionEnd
+	if r.seated() {
+		ends = nil // End is for them
+	}
+	if len(ends) == 0 && (e.err == nil || len(r.Points.StopFailure) == 0) {
 		return
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
@@ -64,7 +68,7 @@ func (r *run) lastPoints(ctx context.Context, e end) {
 		}
 	}
 	res := r.result(ctx, e)
-	for _, f := range r.Points.SessionEnd {
+	for _, f := range ends {
 		f(after, res)
 	}
 }

@@ -21,15 +21,21 @@ const (
 // is judged by it. A tool may call it while it runs, a point may not. The
 // model is told where plan mode begins or ends.
 func (l *Loop) SetMode(mode string) {
+	if l.seated() {
+		l.Parent.SetMode(mode)
+		return
+	}
 	l.one.Lock()
 	defer l.one.Unlock()
 	was := l.CurrentMode()
 	if mode == was {
 		return
 	}
-	p := *l.Policy
-	p.Mode = mode
-	l.Policy = &p
+	if l.Policy != nil { // a host has none
+		p := *l.Policy
+		p.Mode = mode
+		l.Policy = &p
+	}
 	l.root().out.Lock()
 	l.Mode = mode
 	l.emitLocked(event.Notice{Code: "mode", Text: "the mode is " + mode + " now"})
@@ -63,6 +69,10 @@ func (l *Loop) notes() string {
 	l.root().out.Lock()
 	queued := l.queued
 	l.queued = nil
+	if l.seated() {
+		queued = append(l.Parent.queued, queued...)
+		l.Parent.queued = nil
+	}
 	l.root().out.Unlock()
 	var out []string
 	for _, text := range queued {

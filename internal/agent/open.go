@@ -20,7 +20,7 @@ func (r *run) open(ctx context.Context, prompt string) end {
 	r.prompt = prompt
 	r.remindJudge(prompt)
 	var before, behind []note
-	for _, f := range r.Points.SessionStart {
+	for _, f := range r.sessionStart() {
 		s := f(ctx, r.source())
 		if s.Halt != "" {
 			return r.halts(s.Name, s.Halt)

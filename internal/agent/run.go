@@ -64,20 +64,35 @@ func (e end) over() bool { return e.reason != "" || e.err != nil }
 // A cancelled ctx ends the run as interrupted, with exit code 130, or with
 // that of the cancel's cause where it has a method ExitCode() int.
 func (l *Loop) Run(ctx context.Context, prompt string) (event.Result, error) {
-	if l.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, l.TimeLimit, errTimeLimit)
-		defer cancel()
-	}
+	ctx, stop := l.timed(ctx)
+	defer stop()
 	r := l.newRun()
+	l.sayOpening()
+	return r.close(ctx, r.loop(ctx, prompt))
+}
+
+// timed ends ctx after TimeLimit.
+func (l *Loop) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.TimeLimit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, l.TimeLimit, errTimeLimit)
+}
+
+// sayOpening says init and what a person should know before the run does
+// anything: of a seated loop once.
+func (l *Loop) sayOpening() {
+	if l.opened {
+		return
+	}
+	l.opened = l.seated()
 	l.emit(l.init())
 	for _, text := range l.Opening {
 		l.Notice("", text)
 	}
-	if l.BudgetUSD != nil && l.priceOf(l.Model.Name()) == nil {
+	if l.root().BudgetUSD != nil && l.priceOf(l.Model.Name()) == nil {
 		l.Notice("no_price", fmt.Sprintf("%s has no price, so the budget in USD cannot be checked", l.Model.Name()))
 	}
-	return r.close(ctx, r.loop(ctx, prompt))
 }
 
 // newRun sets out from History with nothing spent. What History holds is
@@ -119,6 +134,11 @@ func (r *run) loop(ctx context.Context, prompt string) end {
 	if e := r.open(ctx, prompt); e.over() {
 		return e
 	}
+	return r.work(ctx)
+}
+
+// work asks the model and runs its calls until something ends that.
+func (r *run) work(ctx context.Context) end {
 	for {
 		if e := r.mayAsk(ctx); e.over() {
 			return e
@@ -205,7 +225,7 @@ func (r *run) generated(text string) {
 // circling ends a run that nobody watches. A person is told, once.
 func (r *run) circling(ctx context.Context) end {
 	mode := r.CurrentMode()
-	watched := r.Ask != nil && r.Agent == "" && mode != permission.Yolo && mode != permission.Auto
+	watched := r.root().Ask != nil && r.Agent == "" && mode != permission.Yolo && mode != permission.Auto
 	if !watched || !r.told {
 		text := fmt.Sprintf("the model has made the same calls with the same results %d times in %d steps", guardSame, guardWindow)
 		r.Notice("loop", text)

@@ -33,7 +33,9 @@ func (l *Loop) root() *Loop {
 func (l *Loop) emitAbove(e event.Event) {
 	switch e.Body.(type) {
 	case event.Init, event.Result:
-		return
+		if !l.seated() {
+			return
+		}
 	}
 	root := l.root()
 	root.seq++
