@@ -44,6 +44,7 @@ func (r *run) close(ctx context.Context, e end) (event.Result, error) {
 	if e.reason != "" {
 		r.emit(res)
 	}
+	r.newBill()
 	if e.err != nil {
 		return res, e.err
 	}

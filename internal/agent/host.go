@@ -104,6 +104,16 @@ func (l *Loop) End(ctx context.Context, last event.Result) {
 	}
 }
 
+// newBill begins one once a turn's result has told of the old one.
+func (l *Loop) newBill() {
+	if !l.seated() {
+		return
+	}
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	l.bill = bill{context: l.bill.context, answer: l.bill.answer}
+}
+
 // Spent is what this loop and all below it have spent: of a host since the
 // conversation began. usd is nil where a part of it is unknown.
 func (l *Loop) Spent() (event.Usage, *float64) {

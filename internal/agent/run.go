@@ -99,7 +99,10 @@ func (l *Loop) sayOpening() {
 // never changed.
 func (l *Loop) newRun() *run {
 	l.root().out.Lock()
-	l.denials, l.notices, l.halted, l.bill, l.rawLost = nil, nil, nil, bill{}, false
+	l.denials, l.notices, l.halted, l.rawLost = nil, nil, nil, false
+	if !l.seated() { // what came in between turns stands on the next one's bill
+		l.bill = bill{}
+	}
 	l.root().out.Unlock()
 	r := &run{Loop: l, began: l.now(), system: l.System, ids: map[string]bool{}}
 	if l.AnswerSchema != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -40,8 +39,7 @@ type family struct {
 	mu       sync.Mutex
 	found    map[string]chosen      // personas by id: a run's children of one id are alike
 	scripts  map[string]model.Model // a scenario's turns are used once in a run, whoever asks
-	labels   map[string]int
-	children map[string]*child // by the task's id
+	children map[string]*child      // by the task's id
 }
 
 // child is a subagent with what it runs on. Its spawn owns it until it ends;
@@ -56,7 +54,7 @@ type child struct {
 // family begins a run's: its root hands work on through s.
 func (a *App) family(s *stand, in RunInput, sit *sitting, l *agent.Loop, hooks *hook.Runner) *family {
 	f := &family{app: a, in: in, sit: sit, root: l, hooks: hooks, hub: s.hub, found: map[string]chosen{},
-		scripts: map[string]model.Model{l.Model.Name(): l.Model}, labels: map[string]int{}, children: map[string]*child{}}
+		scripts: map[string]model.Model{l.Model.Name(): l.Model}, children: map[string]*child{}}
 	f.connect(s, l)
 	l.Points.SessionEnd = slices.Insert(l.Points.SessionEnd, 0, func(context.Context, event.Result) { f.end() })
 	return f
@@ -228,12 +226,7 @@ func (f *family) label(above *agent.Loop, r task.Request) string {
 	if above.Agent != "" {
 		l = above.Agent + " > " + l
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.labels[l]++; f.labels[l] > 1 {
-		return fmt.Sprintf("%s (%d)", l, f.labels[l])
-	}
-	return l
+	return f.hub.Label(l)
 }
 
 // record begins the child's own record beside the session's.

@@ -60,6 +60,9 @@ func (a *App) sit(in RunInput, write bool) (*sitting, RunInput, error) {
 	if !st.fork {
 		st.id = old
 	}
+	if st.fork {
+		st.from.Meta = st.from.Before(st.before).Meta
+	}
 	if in, err = in.behind(st.from.Meta); err != nil {
 		st.close()
 	}

@@ -35,7 +35,7 @@ type CheckOptions struct {
 }
 
 // Checkpoints keep files as they were before a turn changed them. A turn is
-// one run. Its methods may be called from several goroutines.
+// one run, or what lies between two calls of NextTurn. Its methods may be called from several goroutines.
 type Checkpoints struct {
 	o     CheckOptions
 	dir   string
@@ -44,6 +44,8 @@ type Checkpoints struct {
 	mu     sync.Mutex
 	last   int   // the newest turn on disk
 	turn   *turn // of this run, nil until it may change something
+	open   int   // calls that are at work
+	next   bool  // the next call begins a turn, once none is at work
 	cache  map[string]seen
 	stored int64 // bytes of contents kept for commands in this turn
 	count  int   // and their number
@@ -132,6 +134,7 @@ func (c *Checkpoints) BeforeRun(ctx context.Context, call tool.Call, eff tool.Ef
 			return nil, err
 		}
 	}
+	c.open++
 	return func(ctx context.Context, _ tool.Result) { c.after(ctx, call.ID, paths, before) }, nil
 }
 
@@ -151,8 +154,20 @@ func written(eff tool.Effects) []string {
 	return out
 }
 
+// NextTurn lets what is changed from here on be a turn of its own. While calls
+// are at work, those of a background task say, their turn goes on.
+func (c *Checkpoints) NextTurn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next = true
+}
+
 // begin starts the run's turn.
 func (c *Checkpoints) begin() {
+	if c.next && c.open == 0 {
+		c.turn, c.next, c.stored, c.count = nil, false, 0, 0
+		c.told = map[string]bool{}
+	}
 	if c.turn == nil {
 		c.last++
 		c.turn = &turn{n: c.last, path: turnPath(c.dir, c.last), changes: map[string]*change{}}
@@ -205,6 +220,7 @@ func (c *Checkpoints) note(call, path string, st State, data []byte, lost string
 func (c *Checkpoints) after(ctx context.Context, call string, paths []string, before *snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.open--
 	ctx = context.WithoutCancel(ctx) // what an interrupted call has done is kept too
 	var records []record
 	for _, p := range paths {

@@ -37,6 +37,7 @@ func (s *Session) Before(n int) *Session {
 		for i, e := range s.Entries {
 			if e.ID == p[n-1].Entry {
 				out.Entries = s.Entries[:i]
+				out.Meta = out.metaNow()
 				break
 			}
 		}
@@ -75,7 +76,7 @@ func (s *Store) Fork(from *Session, m Meta, before int, now time.Time) (*Log, *S
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &Session{Path: l.path, Meta: m, Started: now}
+	out := &Session{Path: l.path, Meta: m, first: m, Started: now}
 	if err := l.copy(from, entries, out); err != nil {
 		l.Close()
 		os.Remove(l.path)
@@ -108,7 +109,7 @@ func (l *Log) copy(from *Session, entries []Entry, to *Session) error {
 // copied is the conversation, and nothing of what it cost.
 func copied(b event.Body) bool {
 	switch b.(type) {
-	case event.User, event.Assistant, event.Permission, event.ToolStart, event.ToolEnd, event.Aged, event.Compacted, Undone:
+	case event.User, event.Assistant, event.Permission, event.ToolStart, event.ToolEnd, event.Aged, event.Compacted, Undone, Cleared:
 		return true
 	}
 	return false

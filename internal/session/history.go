@@ -51,6 +51,8 @@ func (h *history) take(b event.Body) {
 			h.messages, h.open, h.summary = nil, nil, b.Summary
 			h.say(model.Block{Text: b.Summary})
 		}
+	case Cleared:
+		h.messages, h.open, h.summary = nil, nil, ""
 	case Undone:
 		h.say(model.Block{Text: "<system-note>\n" + b.Note + "\n</system-note>"})
 	}

@@ -37,15 +37,19 @@ func (s *Session) Summary() Summary {
 	if n := len(s.Entries); n > 0 {
 		out.Updated = s.Entries[n-1].Event.Time
 	}
-	var cost, run *float64 // of the runs before, of this one
+	var cost, run *float64 // of the runs and turns before, of this one
+	over := false          // a turn has ended, and another may follow
 	for _, e := range s.Entries {
 		if e.Event.Agent != "" {
 			continue // a subagent's: what it cost is in its parent's
 		}
 		switch b := e.Event.Body.(type) {
 		case event.Init:
-			cost, run, out.State = plus(cost, run), nil, "crashed"
+			cost, run, out.State, over = plus(cost, run), nil, "crashed", false
 		case event.User:
+			if over {
+				out.State, over = "crashed", false
+			}
 			if !b.Generated {
 				if out.Prompts++; out.Prompts == 1 {
 					out.Prompt = FirstLine(b.Text)
@@ -55,8 +59,9 @@ func (s *Session) Summary() Summary {
 			out.Turns++
 			run = b.CostUSD
 		case event.Fault:
-			out.State = "failed"
+			cost, run, out.State, over = plus(cost, run), nil, "failed", true
 		case event.Result:
+			cost, run, over = plus(cost, run), nil, true
 			if out.State = "stopped"; b.ExitCode == 0 {
 				out.State = "done"
 			}

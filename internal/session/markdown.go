@@ -238,7 +238,7 @@ func (s *Session) Lines(w io.Writer) error {
 		out.Write(line)
 		return out.WriteByte('\n')
 	}
-	if err := write(event.Event{Time: s.Started, Body: s.Meta}, 1, 0); err != nil {
+	if err := write(event.Event{Time: s.Started, Body: s.first}, 1, 0); err != nil {
 		return err
 	}
 	var raws []Raw

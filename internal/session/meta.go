@@ -40,6 +40,19 @@ type (
 		Session string `json:"session"`
 		Entry   int    `json:"entry"`
 	}
+	// Changed says who the person talks to from here on, and how: a chat can
+	// change that between turns. What it says takes the place of the Meta's.
+	Changed struct {
+		Persona    event.PersonaRef `json:"persona"`
+		Named      string           `json:"named"`
+		Spec       json.RawMessage  `json:"spec"`
+		Mode       string           `json:"mode"`
+		Model      string           `json:"model"`
+		Label      string           `json:"label"`
+		Definition string           `json:"definition,omitempty"`
+	}
+	// Cleared empties the conversation; what stands before it stays readable.
+	Cleared struct{}
 	// Recovery stands behind a line that a crash has torn.
 	Recovery struct {
 		Bytes int `json:"bytes"` // of the torn line
@@ -57,6 +70,22 @@ type (
 func (Meta) Type() string     { return "meta" }
 func (Recovery) Type() string { return "recovery" }
 func (Undone) Type() string   { return "undo" }
+func (Changed) Type() string  { return "change" }
+func (Cleared) Type() string  { return "clear" }
+
+// Change gives what m says of the person's agent.
+func (m Meta) Change() Changed {
+	return Changed{Persona: m.Persona, Named: m.Named, Spec: m.Spec, Mode: m.Mode, Model: m.Model, Label: m.Label, Definition: m.Definition}
+}
+
+// behind is m as it is behind c.
+func (m Meta) behind(c Changed) Meta {
+	if c.Persona != m.Persona {
+		m.Overridden = false
+	}
+	m.Persona, m.Named, m.Spec, m.Mode, m.Model, m.Label, m.Definition = c.Persona, c.Named, c.Spec, c.Mode, c.Model, c.Label, c.Definition
+	return m
+}
 
 // MarshalJSON fills empty lists in.
 func (m Meta) MarshalJSON() ([]byte, error) {

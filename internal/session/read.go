@@ -17,7 +17,9 @@ import (
 // Session is a file as it was read.
 type Session struct {
 	Path string
-	Meta Meta
+	// Meta is the first entry with what later ones have changed of it.
+	Meta  Meta
+	first Meta
 	// Started is the first entry's time.
 	Started time.Time
 	// Entries are those of the branch that the last one ends, in order, without
@@ -220,6 +222,10 @@ func ours(b event.Body) (event.Body, error) {
 		return into[Recovery](u.Line)
 	case "undo":
 		return into[Undone](u.Line)
+	case "change":
+		return into[Changed](u.Line)
+	case "clear":
+		return into[Cleared](u.Line)
 	}
 	return b, nil
 }
@@ -234,7 +240,7 @@ func into[T event.Body](line []byte) (event.Body, error) {
 
 // session follows the branch that the last entry ends back to the first.
 func (r *reading) session(path string) (*Session, error) {
-	s := &Session{Path: path, Meta: r.meta, Started: r.began, Torn: r.torn > 0}
+	s := &Session{Path: path, Meta: r.meta, first: r.meta, Started: r.began, Torn: r.torn > 0}
 	if s.Meta.SessionID != idOf(path) {
 		return nil, corrupt(path, 1, "the session says that it is %q", s.Meta.SessionID)
 	}
@@ -244,6 +250,7 @@ func (r *reading) session(path string) (*Session, error) {
 	}
 	if linear {
 		s.Entries = r.entries[1:]
+		s.Meta = s.metaNow()
 		return s, nil
 	}
 	for at := r.last(); at != 0; {
@@ -255,7 +262,19 @@ func (r *reading) session(path string) (*Session, error) {
 	for i, j := 0, len(s.Entries)-1; i < j; i, j = i+1, j-1 {
 		s.Entries[i], s.Entries[j] = s.Entries[j], s.Entries[i]
 	}
+	s.Meta = s.metaNow()
 	return s, nil
+}
+
+// metaNow is the Meta as it is behind the last entry.
+func (s *Session) metaNow() Meta {
+	m := s.first
+	for _, e := range s.Entries {
+		if c, ok := e.Event.Body.(Changed); ok {
+			m = m.behind(c)
+		}
+	}
+	return m
 }
 
 // firstMeta reads the first line of a session alone.

@@ -101,6 +101,10 @@ func (t *telling) take(e event.Event) {
 		s.Kind, s.Text = "error", b.Code+": "+b.Message
 	case Undone:
 		s.Kind, s.Text = "undo", b.Note
+	case Changed:
+		s.Kind, s.Text = "notice", "from here on: "+b.Persona.ID+" ("+b.Persona.Variant+") on "+b.Model+", mode "+b.Mode
+	case Cleared:
+		s.Kind, s.Text = "notice", "the conversation was cleared"
 	case event.Result:
 		s.Kind, s.End = "end", &b
 	default:

@@ -29,6 +29,7 @@ func (s stopped) Why() string { return string(s) }
 const (
 	byParent = stopped("its parent stopped the task")
 	byEnd    = stopped("the run that began the task is over")
+	byPerson = stopped("the user stopped the task")
 )
 
 // Hub counts the tasks of a whole run, whichever agent began them. Who makes
@@ -37,6 +38,13 @@ type Hub struct {
 	mu          sync.Mutex
 	front, back int // the last ids
 	running     []*task
+	labels      map[string]int
+}
+
+// Status is a background task as a person is told of it. Status is running,
+// done, failed or stopped.
+type Status struct {
+	ID, Agent, Description, Status string
 }
 
 // task is one task. The hub's lock guards what changes.
@@ -95,6 +103,43 @@ func (h *Hub) Running() []string {
 		out = append(out, t.id)
 	}
 	return out
+}
+
+// Stop ends a background task because the person wants it, and waits for that.
+// known is false where none of this id is at work; ended is false where it has
+// not ended in time.
+func (h *Hub) Stop(id string) (known, ended bool) {
+	h.mu.Lock()
+	i := slices.IndexFunc(h.running, func(t *task) bool { return t.id == id })
+	if i < 0 {
+		h.mu.Unlock()
+		return false, false
+	}
+	t := h.running[i]
+	h.mu.Unlock()
+	t.cancel(byPerson)
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	select {
+	case <-t.done:
+		return true, true
+	case <-timer.C:
+		return true, false
+	}
+}
+
+// Label gives an agent's label its place among those of the run: no two are the
+// same.
+func (h *Hub) Label(label string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.labels == nil {
+		h.labels = map[string]int{}
+	}
+	if h.labels[label]++; h.labels[label] > 1 {
+		return fmt.Sprintf("%s (%d)", label, h.labels[label])
+	}
+	return label
 }
 
 // Desk is one agent's side of the hub: the tasks that it began. Its own agent
@@ -237,6 +282,26 @@ func (d *Desk) take() (text string, pending bool, came <-chan struct{}) {
 func (d *Desk) Arrived() string {
 	text, _, _ := d.take()
 	return text
+}
+
+// Background are the agent's tasks in the background, in the order in which
+// they were begun, and Came is closed when the next of them ends; ready says
+// that one has ended whose result nobody has taken.
+func (d *Desk) Background() (list []Status, ready bool, came <-chan struct{}) {
+	d.hub.mu.Lock()
+	defer d.hub.mu.Unlock()
+	for _, t := range d.tasks {
+		if !t.background {
+			continue
+		}
+		s := Status{ID: t.id, Agent: t.agent, Description: t.description, Status: "running"}
+		if t.over {
+			s.Status = t.result.status
+		}
+		list = append(list, s)
+	}
+	ready = slices.ContainsFunc(d.ended, func(t *task) bool { return !t.delivered })
+	return list, ready, d.came
 }
 
 // Idle waits for the next result and gives it, "" where none is to come or ctx
