@@ -1,7 +1,7 @@
 package arch
 
 // words know no room of the house but each other where a line says so.
-const words = "spec profile capability command event diag proc nearest frame"
+const words = "spec profile capability command event diag proc nearest frame dialog"
 
 // rooms lists, for each room, the rooms that it may import. A room that is
 // not listed may not exist. "words" stands for the list above.
@@ -16,6 +16,7 @@ var rooms = map[string]string{
 	"diag":       "",
 	"proc":       "",
 	"tool":       "capability",
+	"dialog":     "",     // what the engine of a chat and its screen say to each other
 	"frame":      "",     // text from outside in a block that it cannot close
 	"root":       "tool", // which paths lie in a run's roots; states them as tool.Path
 
