@@ -146,3 +146,10 @@ func (l *Loop) TakeUp(m model.Model, set func(*Loop)) {
 	l.opened = false // init tells of it
 	l.Opening = nil
 }
+
+// ModelName is provider/model of the next request.
+func (l *Loop) ModelName() string {
+	l.root().out.Lock()
+	defer l.root().out.Unlock()
+	return l.Model.Name()
+}

@@ -23,7 +23,9 @@ func (a *App) delegates(ctx context.Context, s *stand) error {
 	if s.spawnable, err = a.spawnAll(ctx, s); err != nil {
 		return err
 	}
-	s.hub = &task.Hub{}
+	if s.hub == nil {
+		s.hub = &task.Hub{}
+	}
 	return s.hire()
 }
 

@@ -7,6 +7,7 @@ import (
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/spec"
+	"larva.dev/larva/internal/tool/task"
 )
 
 // RunInput is everything `run` was told.
@@ -52,6 +53,8 @@ type RunInput struct {
 	AskUser func(ctx context.Context, question string, options []string) (answer string, ok bool)
 	// Emit receives every event in order, from one goroutine at a time; nil drops them.
 	Emit func(event.Event)
+
+	hub *task.Hub // of a chat; nil: a run has its own
 }
 
 // Plan is what `run --dry-run` shows: what a run would be, nothing sent.

@@ -99,7 +99,7 @@ func withNotices(err error, notices []string) error {
 }
 
 func (in RunInput) about(temp string, sit *sitting) about {
-	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, effort: in.Effort, kept: sit.kept(),
+	return about{persona: in.Persona, variant: in.Variant, overrides: in.Override, addDirs: in.AddDirs, temp: temp, modelFlag: in.Model, effort: in.Effort, kept: sit.kept(), hub: in.hub,
 		flags: flags{profile: in.Profile, mode: in.Mode, maxTurns: in.MaxTurns, limits: in.Limits, allow: in.Allow, ask: in.Ask, deny: in.Deny}}
 }
 

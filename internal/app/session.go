@@ -171,12 +171,8 @@ func (st *sitting) open(s *stand, in RunInput) error {
 	if st.log != nil {
 		return nil
 	}
-	m := session.Meta{SessionID: st.id, Cwd: s.roots.Cwd, Project: s.at.project, Persona: s.ref, Named: in.Persona,
-		Spec: spec.AppendCanonical(nil, s.whole), Mode: s.mode(), Model: s.route.Name(), Label: in.Model, Profile: in.Profile,
-		Ask: in.Ask, Deny: in.Deny, Overridden: in.Override != nil}
-	if n := len(s.agents); n > 0 {
-		m.Definition = string(s.agents[n-1].Raw)
-	}
+	m := s.meta(in)
+	m.SessionID = st.id
 	if st.from != nil {
 		m.Overridden, m.Definition = st.from.Meta.Overridden, st.from.Meta.Definition
 	}
@@ -187,6 +183,17 @@ func (st *sitting) open(s *stand, in RunInput) error {
 	}
 	st.log, _, err = st.store.Fork(st.from, m, st.before, time.Now())
 	return err
+}
+
+// meta is what a session keeps of a stand.
+func (s *stand) meta(in RunInput) session.Meta {
+	m := session.Meta{Cwd: s.roots.Cwd, Project: s.at.project, Persona: s.ref, Named: in.Persona,
+		Spec: spec.AppendCanonical(nil, s.whole), Mode: s.mode(), Model: s.route.Name(), Label: in.Model, Profile: in.Profile,
+		Ask: in.Ask, Deny: in.Deny, Overridden: in.Override != nil}
+	if n := len(s.agents); n > 0 {
+		m.Definition = string(s.agents[n-1].Raw)
+	}
+	return m
 }
 
 // failed is why the log could not be written, nil where it could.

@@ -88,12 +88,13 @@ type about struct {
 	unasked          bool // no model is asked: a label that leads nowhere is no error
 	effort           string
 	extra            []profile.Layer // further user layers, above the flags
+	hub              *task.Hub       // of a chat, nil: the stand has its own
 	portable         bool            // judge alike on every machine: do not look for a sandbox
 }
 
 // stand builds one. Nothing is sent and nothing is written.
 func (a *App) stand(ctx context.Context, in about) (*stand, error) {
-	s := &stand{}
+	s := &stand{hub: in.hub}
 	var err error
 	if s.at, err = a.locate(); err != nil {
 		return nil, err

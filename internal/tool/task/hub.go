@@ -35,6 +35,10 @@ const (
 // Hub counts the tasks of a whole run, whichever agent began them. Who makes
 // one calls StopAll before letting go of it. The zero value is ready.
 type Hub struct {
+	// Ended is called, not blocking, when a background task has ended. It is set
+	// before the first one begins; nil: nobody needs to know.
+	Ended func()
+
 	mu          sync.Mutex
 	front, back int // the last ids
 	running     []*task
@@ -245,6 +249,9 @@ func (d *Desk) spawn(ctx context.Context, r Request) (res result) {
 
 func (d *Desk) finish(t *task, res result) {
 	h := d.hub
+	if t.background && h.Ended != nil {
+		defer h.Ended()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.result, t.over, t.busy = res, true, false
@@ -285,9 +292,8 @@ func (d *Desk) Arrived() string {
 }
 
 // Background are the agent's tasks in the background, in the order in which
-// they were begun, and Came is closed when the next of them ends; ready says
-// that one has ended whose result nobody has taken.
-func (d *Desk) Background() (list []Status, ready bool, came <-chan struct{}) {
+// they were begun; ready says that one has ended whose result nobody has taken.
+func (d *Desk) Background() (list []Status, ready bool) {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	for _, t := range d.tasks {
@@ -301,7 +307,7 @@ func (d *Desk) Background() (list []Status, ready bool, came <-chan struct{}) {
 		list = append(list, s)
 	}
 	ready = slices.ContainsFunc(d.ended, func(t *task) bool { return !t.delivered })
-	return list, ready, d.came
+	return list, ready
 }
 
 // Idle waits for the next result and gives it, "" where none is to come or ctx
