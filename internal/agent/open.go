@@ -50,7 +50,11 @@ func (r *run) open(ctx context.Context, prompt string) end {
 		blocks = append(blocks, model.Block{Image: &images[i]})
 	}
 	r.say(blocks...)
-	r.emit(event.User{Text: text})
+	u := event.User{Text: text}
+	if text != prompt {
+		u.Typed = prompt
+	}
+	r.emit(u)
 	return end{}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"larva.dev/larva/internal/dialog"
 	"larva.dev/larva/internal/proc"
+	"larva.dev/larva/internal/session"
 )
 
 const (
@@ -173,4 +174,40 @@ func plainPaths(listing string) []string {
 		}
 	}
 	return out
+}
+
+const (
+	historySessions = 5
+	historyPrompts  = 200
+)
+
+// History are the prompts of the project's latest sessions: what they keep
+// anyway, so that no other file has them.
+func (c *Chat) History(ctx context.Context) []string {
+	store, err := c.app.sessions()
+	if err != nil {
+		return nil
+	}
+	ids, err := store.IDs()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, id := range ids[max(0, len(ids)-historySessions):] {
+		if ctx.Err() != nil {
+			return nil
+		}
+		s, err := session.Load(store.Path(id))
+		if err != nil {
+			continue
+		}
+		var typed []string
+		for _, p := range s.Prompts() {
+			if len(p.Text) <= 4000 { // what a command stands for was not typed
+				typed = append(typed, p.Text)
+			}
+		}
+		out = append(typed, out...)
+	}
+	return out[max(0, len(out)-historyPrompts):]
 }

@@ -135,3 +135,11 @@ type TrustInput struct {
 	// Confirm asks the person about one item; nil means there is nobody to ask.
 	Confirm func(context.Context, TrustItem) (bool, error)
 }
+
+// Who is what the command line names to be run, as it is typed.
+func (in RunInput) Who() string {
+	if in.Persona == "" && !in.Continue && in.Resume == "" && in.Fork == "" {
+		return chatPersona
+	}
+	return in.typed()
+}

@@ -28,6 +28,7 @@ type grammar struct {
 	Doctor   doctorCmd   `cmd:"" group:"registry" help:"Check every stored persona on its own."`
 
 	Run      runCmd      `cmd:"" group:"run" help:"Run a persona."`
+	Chat     chatCmd     `cmd:"" group:"run" help:"Talk to a persona: many turns, background tasks, another persona in between."`
 	Session  sessionCmd  `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
 	Worktree worktreeCmd `cmd:"" group:"run" help:"See and remove the worktrees that runs and tasks have left."`
 

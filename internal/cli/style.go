@@ -21,6 +21,7 @@ func (s style) paint(code, text string) string {
 }
 
 func (s style) dim(text string) string    { return s.paint("2", text) }
+func (s style) bold(text string) string   { return s.paint("1", text) }
 func (s style) red(text string) string    { return s.paint("31", text) }
 func (s style) green(text string) string  { return s.paint("32", text) }
 func (s style) yellow(text string) string { return s.paint("33", text) }

@@ -43,6 +43,7 @@ type liveView struct {
 	drawn   time.Time     // when the last drawing ended
 	took    time.Duration // and how long it took
 	paused  bool          // a question has the terminal
+	chat    *echo         // of a chat: what is shown of it beside a run's; nil: a run
 	over    bool          // interrupted or closed: no region any more
 
 	stop chan struct{}
@@ -142,8 +143,12 @@ func (v *liveView) other(e event.Event) {
 			v.put(v.style.dim(opening(b)))
 		}
 	case event.User:
-		if b.Generated && e.Agent == "" {
-			v.put(v.style.dim("→ " + firstLine(b.Text)))
+		switch {
+		case v.chat != nil && !b.Generated && e.Agent == "":
+			v.endText()
+			v.put(v.chat.prompt(v.style, v.options().Width, b.Said())...)
+		case b.Generated && e.Agent == "":
+			v.put(v.style.dim("→ " + generatedLine(b.Text)))
 		}
 	case event.Assistant:
 		if e.Agent == "" {
@@ -181,7 +186,17 @@ func (v *liveView) other(e event.Event) {
 			v.put(v.wrapped(v.label(e.Agent), head, v.style.yellow, l)...)
 		}
 	case event.Result:
+		if v.chat != nil {
+			v.endText()
+			v.put(turnEnd(v.style, b)...)
+			return
+		}
 		v.result(b)
+	case event.Fault, event.TaskStart, event.TaskEnd:
+		if v.chat != nil {
+			v.endText()
+			v.put(v.chat.said(v, e)...)
+		}
 	}
 }
 

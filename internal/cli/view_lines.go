@@ -207,3 +207,20 @@ func (t *thought) lines(s style, width int) []string {
 	}
 	return out
 }
+
+// generatedLine says what was put into the person's mouth: of the reports of
+// background tasks whose they are.
+func generatedLine(text string) string {
+	var ids []string
+	for _, l := range strings.Split(text, "\n") {
+		if rest, ok := strings.CutPrefix(l, `<task-notification id="`); ok {
+			if id, _, ok := strings.Cut(rest, `"`); ok {
+				ids = append(ids, escape(id))
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return firstLine(text)
+	}
+	return "the report of " + strings.Join(ids, ", ")
+}

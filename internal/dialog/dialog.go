@@ -25,6 +25,9 @@ type Engine interface {
 	Complete(ctx context.Context, line string) []Candidate
 	// State is what holds now.
 	State() State
+	// History are prompts that were typed in this project of late, the newest
+	// last.
+	History(ctx context.Context) []string
 }
 
 // Reply is what a command has to say.

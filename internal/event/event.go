@@ -158,10 +158,12 @@ type (
 		Sandbox   string     `json:"sandbox"`
 		Cwd       string     `json:"cwd"`
 	}
-	// User is the prompt as sent. Generated marks text that no person typed: a
+	// User is the prompt as sent; Typed is what the person typed, where that was
+	// another text: it named a command, files, or notes were added. Generated marks text that no person typed: a
 	// hook's feedback, a summary, a repair turn.
 	User struct {
 		Text      string `json:"text"`
+		Typed     string `json:"typed,omitempty"`
 		Generated bool   `json:"generated,omitempty"`
 	}
 	// TextDelta and ThinkingDelta are streamed only.
@@ -344,3 +346,11 @@ func (TaskEnd) Type() string       { return "task_end" }
 func (Notice) Type() string        { return "notice" }
 func (Fault) Type() string         { return "error" }
 func (Result) Type() string        { return "result" }
+
+// Said is what the person typed.
+func (u User) Said() string {
+	if u.Typed != "" {
+		return u.Typed
+	}
+	return u.Text
+}

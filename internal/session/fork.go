@@ -23,7 +23,7 @@ func (s *Session) Prompts() []Prompt {
 	var out []Prompt
 	for _, e := range s.Entries {
 		if u, ok := e.Event.Body.(event.User); ok && !u.Generated && e.Event.Agent == "" {
-			out = append(out, Prompt{Text: u.Text, Entry: e.ID})
+			out = append(out, Prompt{Text: u.Said(), Entry: e.ID})
 		}
 	}
 	return out

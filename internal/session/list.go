@@ -52,7 +52,7 @@ func (s *Session) Summary() Summary {
 			}
 			if !b.Generated {
 				if out.Prompts++; out.Prompts == 1 {
-					out.Prompt = FirstLine(b.Text)
+					out.Prompt = FirstLine(b.Said())
 				}
 			}
 		case event.Spent:
