@@ -52,6 +52,15 @@ const waits = `turns: [
 // prompt, env before the command.
 func openPane(t *testing.T, width, height int, scenario, env, args string) *pane {
 	t.Helper()
+	p := newPane(t, scenario)
+	p.open(width, height, fmt.Sprintf("%s ../larva run worker go %s", env, args))
+	return p
+}
+
+// newPane is a home, a project and the command for a terminal that is still to
+// be opened.
+func newPane(t *testing.T, scenario string) *pane {
+	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("tmux is missing: scripts/setup.sh installs it")
@@ -84,13 +93,18 @@ func openPane(t *testing.T, width, height int, scenario, env, args string) *pane
 		t.Fatal(err)
 	}
 	linkProgram(t, self, filepath.Join(base, "larva"))
-	line := fmt.Sprintf("trap : INT; stty -a >before; %s ../larva run worker go %s; code=$?; stty -a >after; echo EXIT $code; exec cat", env, args)
+	return p
+}
+
+// open runs a shell command in a terminal of the size.
+func (p *pane) open(width, height int, command string) {
+	p.t.Helper()
+	line := "trap : INT; stty -a >before; " + command + "; code=$?; stty -a >after; echo EXIT $code; exec cat"
 	cmd := p.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", p.dir, line)
 	cmd.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("tmux: %v: %s", err, out)
+		p.t.Fatalf("tmux: %v: %s", err, out)
 	}
-	return p
 }
 
 // linkProgram gives this test program the name larva, under which it is the

@@ -28,7 +28,7 @@ func (chatCmd) doc() doc {
 		Long: "Needs a terminal. The conversation is a session like a run's: larva session list has it, larva chat --continue and larva run --continue go on with it. " +
 			"/help lists the commands: /persona, /model, /mode change who is talked to and how, /tasks what runs in the background, /undo puts files back. " +
 			"@ completes files, a line that ends with \\ goes on. Esc interrupts the turn, Ctrl-C twice quits.",
-		Examples: []string{"larva chat worker </dev/null", "larva chat --resume nobody </dev/null"},
+		Examples: []string{"larva chat", "larva chat code-reviewer --profile offline"},
 		Exits:    []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitInterrupted, diag.ExitTerminated},
 	}
 }

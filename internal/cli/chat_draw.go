@@ -11,7 +11,7 @@ import (
 
 // View draws the region.
 func (m *chatScreen) View() tea.View {
-	if m.over {
+	if m.over || !m.sized {
 		return tea.NewView("")
 	}
 	lines := m.region()

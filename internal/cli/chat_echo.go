@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"larva.dev/larva/internal/dialog"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/markdown"
 )
@@ -12,7 +13,9 @@ import (
 const maxEcho = 12
 
 // echo is what a chat shows beside what a run does: prompts, failures, tasks.
-type echo struct{}
+type echo struct {
+	who string // the last opening line
+}
 
 // prompt draws what the person said.
 func (*echo) prompt(s style, width int, text string) []string {
@@ -57,7 +60,27 @@ func turnEnd(s style, b event.Result) []string {
 	return []string{s.dim(summary(b))}
 }
 
-// shown makes a liveView that draws nothing itself: take gives the finished
+// began says who is talked to, in a chat only where that has changed.
+func (v *liveView) began(b event.Init) {
+	line := opening(b)
+	if v.chat != nil {
+		if v.chat.who == line {
+			return
+		}
+		v.chat.who = line
+	}
+	v.put(v.style.dim(line))
+}
+
+// greet says who is talked to, before they are.
+func (v *liveView) greet(st dialog.State) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.chat.who = ""
+	v.began(event.Init{Persona: event.PersonaRef{ID: st.Persona, Variant: st.Variant}, Model: st.Model, Mode: st.Mode})
+}
+
+// chatView makes a liveView that draws nothing itself: take gives the finished
 // lines, region what is not finished.
 func chatView(size func() (int, int), color bool) *liveView {
 	v := newLiveView(nil, nil, View{Err: true, Moving: true, Size: size})
@@ -74,7 +97,7 @@ func (v *liveView) take() []string {
 	return out
 }
 
-// below is what is not finished yet, at most rows lines.
+// open is what is not finished yet, at most rows lines.
 func (v *liveView) open(width, rows int) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -74,6 +74,7 @@ type chatScreen struct {
 	cancel func() // ends everything at once
 
 	width, height int
+	sized         bool // before that nothing is drawn
 	style         style
 	view          *liveView
 	state         dialog.State
@@ -133,7 +134,7 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmds []tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
+		m.width, m.height, m.sized = max(msg.Width, 1), max(msg.Height, 1), true
 	case tea.KeyPressMsg:
 		cmds = append(cmds, m.key(msg))
 	case tea.PasteMsg:
@@ -182,13 +183,14 @@ func (m *chatScreen) passed() {
 
 // fed takes what the engine has said.
 func (m *chatScreen) fed(msg feedMsg) {
+	if id := msg.state.Session; id != "" && id != m.session {
+		m.session = id
+		m.view.greet(msg.state)
+	}
 	for _, e := range msg.events {
 		m.view.Event(e)
 	}
 	m.state = msg.state
-	if id := msg.state.Session; id != "" {
-		m.session = id
-	}
 	m.asks = append(m.asks, msg.asks...)
 	m.nextQuestion()
 }
@@ -240,6 +242,9 @@ func (m *chatScreen) options() markdown.Options {
 // print gives finished lines to the scrollback, in pieces that the terminal has
 // room for above the region.
 func (m *chatScreen) print() tea.Cmd {
+	if !m.sized {
+		return nil
+	}
 	lines := m.view.take()
 	if len(lines) == 0 {
 		return nil

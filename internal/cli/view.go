@@ -140,7 +140,7 @@ func (v *liveView) other(e event.Event) {
 	case event.Init:
 		if e.Agent == "" {
 			v.status.model, v.status.mode, v.status.began = b.Model, b.Mode, v.now()
-			v.put(v.style.dim(opening(b)))
+			v.began(b)
 		}
 	case event.User:
 		switch {
