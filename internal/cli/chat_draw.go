@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -70,7 +71,7 @@ func (m *chatScreen) composer(width int) []string {
 		if i == 0 {
 			mark = m.style.bold("> ")
 		}
-		out = append(out, mark+strings.TrimRight(l, " "))
+		out = append(out, mark+strings.TrimRight(strings.Map(visible, l), " "))
 	}
 	if m.popup != nil {
 		out = append(out, m.popup.draw(m.style, width, max(min(m.height-len(out)-2, 6), 0))...)
@@ -79,6 +80,15 @@ func (m *chatScreen) composer(width int) []string {
 		out = append(out, rule)
 	}
 	return out
+}
+
+// visible puts a mark in the place of what would play with the terminal: it is
+// sent as it was typed.
+func visible(r rune) rune {
+	if unsafeRune(r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // statusLine says who is talked to; what does not fit goes, the least needed
