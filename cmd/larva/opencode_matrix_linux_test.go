@@ -80,14 +80,7 @@ const ocDollars = "Pay $$5 and $& then $` end $' $1 $<x> of PROMPT-OF-dollar"
 // ocMatrixWorld has a persona for each row, and 600 that only are there: too
 // many for a variable of the environment.
 func ocMatrixWorld(t *testing.T) *ocWorld {
-	w := newOcWorld(t, func(r ocRequest) ocReply {
-		var script struct{ Calls []ocCall }
-		_, text, ok := strings.Cut(r.user(), "@@")
-		if r.title() || !ok || len(r.results()) > 0 || json.Unmarshal([]byte(text), &script) != nil {
-			return ocReply{Text: "done"}
-		}
-		return ocReply{Calls: script.Calls}
-	})
+	w := newOcWorld(t, ocScripted)
 	w.needsVerb()
 	for i := range 600 {
 		w.put(fmt.Sprintf("filler-%03d", i), map[string]any{"description": strings.Repeat("One of many. ", 10), "capabilities": map[string]any{"filesystem": "read_only"}})
@@ -124,6 +117,17 @@ func (w *ocWorld) needsVerb() {
 	if _, code := w.larva("opencode", "--help"); code != 0 {
 		w.t.Skip("larva opencode is not there")
 	}
+}
+
+// ocScripted answers a message of ocScript's by its calls, once, and others by
+// "done".
+func ocScripted(r ocRequest) ocReply {
+	var script struct{ Calls []ocCall }
+	_, text, ok := strings.Cut(r.user(), "@@")
+	if r.title() || !ok || len(r.results()) > 0 || json.Unmarshal([]byte(text), &script) != nil {
+		return ocReply{Text: "done"}
+	}
+	return ocReply{Calls: script.Calls}
 }
 
 // ocScript is a message that leads the mock's first answer to it.

@@ -65,7 +65,9 @@ func TestOpencodeWithoutPlugin(t *testing.T) {
 		env  func(string) string
 	}{
 		{"--pure with a model", []string{"run", "--pure", "-m", "mock/mock-1", "--agent", "lead", "--title", "t", "word-pure"}, func(s string) string { return s }},
-		{"no plugin", []string{"run", "--agent", "lead", "--title", "t", "word-none"}, func(s string) string { return strings.ReplaceAll(s, filepath.Dir(plugin), filepath.Join(broken, "none")) }},
+		{"no plugin", []string{"run", "--agent", "lead", "--title", "t", "word-none"}, func(s string) string {
+			return strings.ReplaceAll(s, filepath.Dir(plugin), filepath.Join(broken, "none"))
+		}},
 		{"a plugin that throws", []string{"run", "--agent", "lead", "--title", "t", "word-throws"}, func(s string) string { return strings.ReplaceAll(s, filepath.Dir(plugin), broken) }},
 	} {
 		w.env = nil
