@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetch the programs that tests run against, as pinned in scripts/peers: an
-# independent model server, MCP's conformance runner and inspector, a Node.js
+# independent model server, MCP's conformance runner, inspector and four servers, a Node.js
 # for them where the system's is older than 22.19, and OpenCode, which is built
 # for Linux on x64 alone here: elsewhere its tests say that they skip. Each lock
 # file names versions and hashes, no host: npm takes them from the registry that
