@@ -32,6 +32,8 @@ type grammar struct {
 	Session  sessionCmd  `cmd:"" group:"run" help:"See what runs said and did, undo it, and keep or remove it."`
 	Worktree worktreeCmd `cmd:"" group:"run" help:"See and remove the worktrees that runs and tasks have left."`
 
+	OpenCode openCodeCmd `cmd:"" name:"opencode" group:"run" help:"Start the real OpenCode with the registry's personas as its agents."`
+
 	MCP   mcpCmd   `cmd:"" name:"mcp" group:"serve" help:"Serve the registry to agents over the Model Context Protocol."`
 	Serve serveCmd `cmd:"" group:"serve" help:"Serve the registry as a page and as REST to this machine."`
 

@@ -56,6 +56,13 @@ func Main(ctx context.Context, p Process) (code int) {
 	if len(p.Args) > 0 && p.Args[0] == completeVerb {
 		return s.finish(ctx, s.complete(ctx, p.Args[1:]))
 	}
+	if len(p.Args) > 0 && p.Args[0] == app.BridgeVerb {
+		return s.finish(ctx, s.app.Bridge(ctx, p.Stdin, p.Stdout))
+	}
+	if len(p.Args) > 0 && p.Args[0] == openCodeVerb && !(len(p.Args) == 2 && (p.Args[1] == "--help" || p.Args[1] == "-h")) {
+		s.command, s.format = openCodeVerb, formatText // what stands behind it is not ours
+		return s.finish(ctx, s.openCode(ctx, p.Args[1:]))
+	}
 	return s.finish(ctx, s.run(ctx))
 }
 

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"errors"
 	"fmt"
 
 	"larva.dev/larva/internal/spec"
@@ -101,4 +102,21 @@ func plugins(config *spec.Object) ([]any, error) {
 		return append([]any(nil), v...), nil
 	}
 	return nil, &ConfigError{contentKey, "plugin is neither a string nor a list"}
+}
+
+// ReadPermission reads a permission of a configuration as JSON; null is none.
+func ReadPermission(text []byte) (*Table, error) {
+	if len(text) == 0 || string(text) == "null" {
+		return nil, nil
+	}
+	o, err := spec.ParseObject(append(append([]byte(`{"permission":`), text...), '}'))
+	if err != nil {
+		return nil, fmt.Errorf("permission: %w", err)
+	}
+	v, _ := o.Get("permission")
+	t, ok := readTable(v)
+	if !ok {
+		return nil, errors.New("permission holds what is no action")
+	}
+	return t, nil
 }

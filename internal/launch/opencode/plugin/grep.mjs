@@ -30,7 +30,7 @@ export function grepFilter({ bridge, sessions, isPersona, cwd }) {
   /** @param {string[]} chain @param {string} path */
   async function mayRead(chain, path) {
     const filePath = isAbsolute(path) ? path : resolve(cwd, path);
-    const verdict = await bridge.call("judge", { chain, host: "opencode", tool: "read", args: { filePath }, cwd });
+    const verdict = await bridge.call("judge", { chain, personas: chain.filter(isPersona), host: "opencode", tool: "read", args: { filePath }, cwd });
     return verdict?.behavior === "allow";
   }
 }

@@ -91,7 +91,7 @@ function working({ client, directory, worktree }, plan, nonce) {
    * @param {any} config
    */
   async function fit(config) {
-    const answer = await bridge.call("entries", { permission: config.permission ?? null, mcp: Object.keys(config.mcp ?? {}) });
+    const answer = await bridge.call("entries", { permission: config.permission ?? null, mcp: Object.keys(config.mcp ?? {}), auto: plan.auto });
     const entries = record(answer?.agents, "entries");
     const agents = Object.entries(plan.agents).map(([id, agent]) => [id, { ...agent, entry: checkEntry(id, entries[id], `entries.${id}`) }]);
     return { ...plan, agents: Object.fromEntries(agents) };

@@ -30,6 +30,7 @@ import { dirname, isAbsolute } from "node:path";
  * @property {Record<string, string | null>} npm environment variables set for OpenCode's own npm, with what was there before
  * @property {string[]} policies tool policy files, the project's and the user's
  * @property {number} deadlineMs how long the helper may take for one answer
+ * @property {boolean} auto OpenCode answers every question with yes
  * @property {boolean} debug
  */
 
@@ -100,6 +101,7 @@ export function parsePlan(text) {
     npm: strings(raw.npm ?? {}, "plan.npm", true),
     policies: list(record(raw.policy ?? {}, "plan.policy").paths ?? [], "plan.policy.paths"),
     deadlineMs: Number.isInteger(raw.deadline_ms) && raw.deadline_ms > 0 ? raw.deadline_ms : 5000,
+    auto: raw.auto === true,
     debug: raw.debug === true,
   };
 }

@@ -47,7 +47,7 @@ export function toolGate({ bridge, sessions, isPersona, policies, cwd, root }) {
   async function judge(chain, tool, args, canAsk = true) {
     let verdict;
     try {
-      verdict = await bridge.call("judge", { chain, host: "opencode", tool, args, cwd });
+      verdict = await bridge.call("judge", { chain, personas: chain.filter(isPersona), host: "opencode", tool, args, cwd });
     } catch (err) {
       throw refusal(`it cannot be judged: ${/** @type {Error} */ (err).message}`);
     }

@@ -50,7 +50,7 @@ test("a verdict decides, and anything but allow refuses", async () => {
 test("the judge gets the whole chain, the tool as it is and the directory", async () => {
   const g = gate({ chain: ["general", "a"] });
   await g.run("srv_tool", { x: [1] });
-  assert.deepEqual(g.bridge.asked, [{ op: "judge", chain: ["general", "a"], host: "opencode", tool: "srv_tool", args: { x: [1] }, cwd: "/p" }]);
+  assert.deepEqual(g.bridge.asked, [{ op: "judge", chain: ["general", "a"], personas: ["a"], host: "opencode", tool: "srv_tool", args: { x: [1] }, cwd: "/p" }]);
 });
 
 test("a session without a persona is OpenCode's own business", async () => {
