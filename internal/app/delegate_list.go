@@ -80,7 +80,7 @@ func mayBe(c *spec.CanSpawn, id string) bool {
 // spawnAll lists who could be a subagent here, by id: what `run` would find
 // under it.
 func (a *App) spawnAll(ctx context.Context, s *stand) ([]task.Agent, error) {
-	byID := map[string]string{}
+	byID, back := map[string]string{}, map[string]bool{}
 	add := func(id, description string) {
 		if _, has := byID[id]; !has {
 			byID[id] = description
@@ -115,6 +115,9 @@ func (a *App) spawnAll(ctx context.Context, s *stand) ([]task.Agent, error) {
 	}
 	for _, f := range defs.list {
 		if best, _ := defs.best(f.ID); best != nil && best.Origin != definition.BuiltIn {
+			if _, taken := byID[f.ID]; !taken {
+				back[f.ID] = best.Background
+			}
 			add(f.ID, best.Description)
 		}
 	}
@@ -134,7 +137,7 @@ func (a *App) spawnAll(ctx context.Context, s *stand) ([]task.Agent, error) {
 	}
 	var out []task.Agent
 	for id, description := range byID {
-		out = append(out, task.Agent{ID: id, Description: description})
+		out = append(out, task.Agent{ID: id, Description: description, Background: back[id]})
 	}
 	slices.SortFunc(out, func(a, b task.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil

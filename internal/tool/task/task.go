@@ -19,6 +19,7 @@ import (
 type Agent struct {
 	ID          string
 	Description string // a line
+	Background  bool   // it always works in the background
 }
 
 // Request is one task for a subagent.

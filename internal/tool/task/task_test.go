@@ -16,7 +16,7 @@ import (
 
 // desk gives a desk over a spawn, and a func that calls its tools.
 func desk(h *Hub, spawn Spawn) (*Desk, func(ctx context.Context, name, input string) tool.Result) {
-	d := h.Desk(Options{Spawn: spawn, Agents: []Agent{{"explore", "Looks around"}, {"worker", "Does\nthings"}}})
+	d := h.Desk(Options{Spawn: spawn, Agents: []Agent{{"explore", "Looks around", false}, {"worker", "Does\nthings", false}}})
 	return d, func(ctx context.Context, name, input string) tool.Result {
 		for _, t := range d.Tools() {
 			if t.Spec().Name == name {
@@ -65,7 +65,7 @@ func TestNobodyToHandWorkTo(t *testing.T) {
 
 func TestDescriptionListsThoseWhoMay(t *testing.T) {
 	t.Parallel()
-	d := (&Hub{}).Desk(Options{Agents: []Agent{{"explore", "Looks\naround"}}, Models: []string{"smart: a/b, 4 in, 20 out"}})
+	d := (&Hub{}).Desk(Options{Agents: []Agent{{"explore", "Looks\naround", false}}, Models: []string{"smart: a/b, 4 in, 20 out"}})
 	s := d.Tools()[0].Spec()
 	if !strings.Contains(s.Description, "\n- explore: Looks around\n") || !strings.Contains(s.Description, "- smart: a/b, 4 in, 20 out\n") || !s.Parallel || !s.Endless {
 		t.Errorf("got %+v", s)

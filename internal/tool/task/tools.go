@@ -45,7 +45,11 @@ func (t taskTool) Spec() tool.Spec {
 	var b strings.Builder
 	b.WriteString(s.Description)
 	for _, a := range o.Agents {
-		b.WriteString("- " + line(a.ID+": "+a.Description) + "\n")
+		about := a.ID + ": " + a.Description
+		if a.Background {
+			about += " (always in the background)"
+		}
+		b.WriteString("- " + line(about) + "\n")
 	}
 	if len(o.Models) > 0 {
 		b.WriteString("\nmodel is one of these roles, or a provider/model; left out, the subagent's own choice:\n")
@@ -84,7 +88,7 @@ func (taskTool) Effects(c tool.Call) tool.Effects {
 func (t taskTool) Starts(c tool.Call) {
 	var in taskInput
 	_ = json.Unmarshal(c.Input, &in)
-	t.d.announce(c.ID, in.Background)
+	t.d.announce(c.ID, in.Background || t.d.always(in.SubagentType))
 }
 
 func (t taskTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -94,7 +98,7 @@ func (t taskTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	one := &task{agent: in.SubagentType, description: line(in.Description)}
 	r := Request{Description: one.description, Prompt: in.Prompt, Agent: in.SubagentType, Model: in.Model, Isolation: in.Isolation, Schema: in.OutputSchema}
-	if in.Background {
+	if in.Background || t.d.always(in.SubagentType) {
 		if err := t.d.start(ctx, one, r, c.ID); errors.Is(err, errFull) {
 			return tool.Fail("%d tasks run in the background already, which is the most: wait for one with task_wait, or run this one in the foreground", MaxBackground), nil
 		}
@@ -103,6 +107,11 @@ func (t taskTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	t.d.open(one, c.ID)
 	r.ID = one.id
 	return t.d.front(ctx, one, r), nil
+}
+
+// always says that an agent works in the background, whatever a call says.
+func (d *Desk) always(agent string) bool {
+	return slices.ContainsFunc(d.o.Agents, func(a Agent) bool { return a.ID == agent && a.Background })
 }
 
 // front runs a task while its parent waits.
