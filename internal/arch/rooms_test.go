@@ -43,10 +43,11 @@ var rooms = map[string]string{
 	"permission/foreign": "permission tool words", // the same rules as other agents would judge by them
 
 	// engines behind tools
-	"worktree":   "words",      // a git worktree for one task: made, finished, listed, removed; git is started through proc
-	"definition": "load words", // agent files of Claude Code's kind, found, read and healed; nothing of a run
-	"skill":      "load words", // skills and custom commands, found, read and worded; nothing of a run
-	"sandbox":    "words tool", // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
+	"worktree":        "words",         // a git worktree for one task: made, finished, listed, removed; git is started through proc
+	"definition":      "load words",    // agent files of Claude Code's kind, found, read and healed; nothing of a run
+	"skill":           "load words",    // skills and custom commands, found, read and worded; nothing of a run
+	"mcpclient/oauth": "words replace", // signing in at MCP servers, and the tokens that come of it
+	"sandbox":         "words tool",    // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
@@ -87,7 +88,7 @@ var owners = map[string]string{
 	"mvdan.cc/sh/v3":                         "internal/command",
 	"github.com/anthropics":                  "internal/model/anthropic",
 	"github.com/openai":                      "internal/model/openai internal/model/responses",
-	"github.com/gofrs/flock":                 "internal/registry internal/trust internal/app internal/session internal/worktree",
+	"github.com/gofrs/flock":                 "internal/registry internal/trust internal/app internal/session internal/worktree internal/mcpclient/oauth",
 	"go.yaml.in/yaml":                        "internal/load",
 	"github.com/pelletier/go-toml":           "internal/load",
 	"github.com/google/jsonschema-go":        "internal/agent",
@@ -98,8 +99,9 @@ var owners = map[string]string{
 	"log":                                    "internal/loopback", // talk goes through events and diag; loopback silences net/http
 	"github.com/aymanbagabas/go-udiff":       "internal/app internal/cli",
 	"golang.org/x/sync":                      "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app scripts/bench",
-	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve cmd/larva scripts/bench",
+	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app internal/mcpclient/oauth scripts/bench",
+	"golang.org/x/oauth2":                    "internal/mcpclient/oauth",
+	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve internal/mcpclient/oauth cmd/larva scripts/bench",
 	"github.com/fsnotify/fsnotify":           "internal/watch",
 	"github.com/chromedp":                    "internal/webui internal/webui/page cmd/larva", // tests only
 }
