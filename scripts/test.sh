@@ -27,7 +27,7 @@ go test -vet=off -race -ldflags='-s -w' -json -timeout 12m -skip "$again" \
 	./internal/model ./internal/model/wire ./internal/model/script ./internal/watch ./internal/loopback ./internal/mcpserve | go run ./scripts/testsum
 
 # Reading, canonical JSON and rules; the other targets run by hand, their seeds above.
-step "fuzzing, a few seconds a target"
-scripts/fuzz.sh 1s internal/load internal/spec internal/permission internal/command
+step "fuzzing, 500 inputs a target"
+scripts/fuzz.sh 500x internal/load internal/spec internal/permission internal/command
 
 step done
