@@ -85,9 +85,20 @@ type Server struct {
 	InheritEnv    []string          `json:"inherit_env,omitempty"`
 	URL           string            `json:"url,omitempty"`
 	Headers       map[string]string `json:"headers,omitempty"`
+	OAuth         *ServerOAuth      `json:"oauth,omitempty"`
 	EnabledTools  []string          `json:"enabled_tools,omitempty"`
 	DisabledTools []string          `json:"disabled_tools,omitempty"`
 	Disabled      bool              `json:"disabled,omitempty"`
+}
+
+// ServerOAuth is how to sign in at a server over HTTP.
+type ServerOAuth struct {
+	ClientID        string   `json:"client_id,omitempty"`
+	ClientSecretEnv string   `json:"client_secret_env,omitempty"` // the name of a variable
+	Issuer          string   `json:"issuer,omitempty"`
+	MetadataURL     string   `json:"metadata_url,omitempty"`
+	Scopes          []string `json:"scopes,omitempty"`
+	RedirectPort    int      `json:"redirect_port,omitempty"`
 }
 
 // Skills says where skills lie and which are off.
