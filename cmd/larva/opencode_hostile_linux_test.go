@@ -12,7 +12,6 @@ import (
 // ocHostileWorld is a project that wants more than its personas may.
 func ocHostileWorld(t *testing.T) *ocWorld {
 	w := newOcWorld(t, nil)
-	w.needsVerb()
 	w.mock.answer = ocScripted
 	w.config["mcp"] = map[string]any{"lab": map[string]any{"type": "local", "command": []string{larvaProgram(t), "mcp"}}}
 	models := map[string]any{}
@@ -21,8 +20,8 @@ func ocHostileWorld(t *testing.T) *ocWorld {
 	}
 	w.config["provider"] = map[string]any{"mock": map[string]any{"npm": "@ai-sdk/openai-compatible", "name": "Mock",
 		"options": map[string]any{"baseURL": w.mock.URL, "apiKey": "x"}, "models": models}}
-	reads := map[string]any{"filesystem": "read_only", "shell": "read_only", "git": "read_only", "network": "none", "mcp": "none"}
-	all := map[string]any{"filesystem": "destructive", "shell": "destructive", "git": "destructive", "network": "destructive", "mcp": "destructive"}
+	reads := map[string]any{"filesystem": "read_only", "shell": "read_only", "git": "read_only", "http": "none", "mcp": "none"}
+	all := map[string]any{"filesystem": "destructive", "shell": "destructive", "git": "destructive", "http": "destructive", "mcp": "destructive"}
 	w.put("reader", map[string]any{"capabilities": reads, "can_spawn": []string{"worker"}})
 	w.put("worker", map[string]any{"capabilities": all})
 	w.put("boss", map[string]any{"capabilities": all, "can_spawn": true})

@@ -81,11 +81,10 @@ const ocDollars = "Pay $$5 and $& then $` end $' $1 $<x> of PROMPT-OF-dollar"
 // many for a variable of the environment.
 func ocMatrixWorld(t *testing.T) *ocWorld {
 	w := newOcWorld(t, ocScripted)
-	w.needsVerb()
 	for i := range 600 {
-		w.put(fmt.Sprintf("filler-%03d", i), map[string]any{"description": strings.Repeat("One of many. ", 10), "capabilities": map[string]any{"filesystem": "read_only"}})
+		w.put(fmt.Sprintf("filler-%03d", i), map[string]any{"description": strings.Repeat("One of many. ", 10), "capabilities": map[string]any{"filesystem": "read_only", "shell": "none"}})
 	}
-	all := map[string]any{"filesystem": "destructive", "shell": "destructive", "git": "destructive", "network": "destructive", "mcp": "destructive"}
+	all := map[string]any{"filesystem": "destructive", "shell": "destructive", "git": "destructive", "http": "destructive", "mcp": "destructive"}
 	w.put("lead", map[string]any{"capabilities": all, "can_spawn": []string{"helper"}, "model_params": map[string]any{"temperature": 0.125, "top_p": 0.75}})
 	w.put("helper", map[string]any{"capabilities": map[string]any{"filesystem": "read_only"}, "model": "mock/mock-2"})
 	w.put("dollar", map[string]any{"prompt": ocDollars})
@@ -105,18 +104,6 @@ func ocMatrixWorld(t *testing.T) *ocWorld {
 	w.write(".opencode/agent/same.md", "---\ndescription: Mine.\nmode: primary\nmodel: mock/mock-2\ntemperature: 0.9\npermission:\n  bash: allow\n  edit: allow\ntools:\n  bash: true\n---\nTHE PROJECT'S PROMPT [larva:lead]\n")
 	w.write(".opencode/agent/thief.md", "---\nname: lead\nmode: all\nmodel: mock/mock-1\n---\nTHE THIEF'S PROMPT\n")
 	return w
-}
-
-// needsVerb skips a test as long as larva has no opencode verb.
-func (w *ocWorld) needsVerb() {
-	w.t.Helper()
-	if s := os.Getenv("J_STANDIN"); s != "" {
-		w.self = s
-		return
-	}
-	if _, code := w.larva("opencode", "--help"); code != 0 {
-		w.t.Skip("larva opencode is not there")
-	}
 }
 
 // ocScripted answers a message of ocScript's by its calls, once, and others by
@@ -313,8 +300,10 @@ func ocDeleted(t *testing.T, s *ocServer) {
 	if turn := s.say(t, id, "gone", "word-gone-1"); turn.Err != "" {
 		t.Fatal(turn.Err)
 	}
-	if out, code := s.w.larva("delete", "gone", "never", "--yes"); code != 0 {
-		t.Fatalf("delete: exit %d\n%s", code, out)
+	for _, id := range []string{"gone", "never"} {
+		if out, code := s.w.larva("delete", id, "--yes"); code != 0 {
+			t.Fatalf("delete: exit %d\n%s", code, out)
+		}
 	}
 	s.refused(t, s.session(t, map[string]any{"title": nil}), "gone", "word-gone-2", "gone")
 	s.refused(t, s.session(t, nil), "never", "word-never", "never")

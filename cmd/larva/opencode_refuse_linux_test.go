@@ -40,7 +40,6 @@ func (w *ocWorld) dryRun(t *testing.T, args ...string) (argv, env []string, plug
 func TestOpencodeWithoutPlugin(t *testing.T) {
 	t.Parallel()
 	w := newOcWorld(t, nil)
-	w.needsVerb()
 	w.put("lead", map[string]any{"capabilities": map[string]any{"shell": "destructive", "filesystem": "destructive"}})
 	// Larva itself refuses before anything is started.
 	for _, row := range []struct {
