@@ -3,12 +3,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,9 @@ const chatScenario = `turns: [
 	{repeat: true, when: {tool: "read"}, text: "It says: {{result 1}}"},
 	{repeat: true, when: {user: "look around", tool: "bash", result: "^there"}, calls: [{tool: "bash", input: command: "make look"}]},
 	{repeat: true, when: {user: "look around", tool: "bash"}, text: "Looked: {{result 1}}"},
+	{repeat: true, when: {user: "(?m)^leave two", tool: "task"}, calls: [{tool: "bash", input: command: "sh s.sh front"}]},
+	{repeat: true, when: {user: "(?m)^leave two"}, calls: [{tool: "task", input: {description: "stay", prompt: "stay there", subagent_type: "scout", run_in_background: true}}]},
+	{repeat: true, when: {user: "stay there"}, calls: [{tool: "bash", input: command: "sh s.sh back"}]},
 	{repeat: true, when: {tool: "task"}, text: "The scout looks around in the background."},
 	{repeat: true, when: {user: "(?m)^edit"}, text: "I will change the note.", calls: [{tool: "edit", input: {path: "note.txt", old_string: "the", new_string: "a"}}]},
 	{repeat: true, when: {user: "(?m)^read"}, calls: [{tool: "read", input: path: "note.txt"}]},
@@ -196,3 +201,61 @@ func TestChatWalk(t *testing.T) {
 		})
 	}
 }
+
+// pid waits for a file with the number of a shell that a task runs.
+func (p *pane) pid(name string) int { return pidIn(p.t, filepath.Join(p.dir, name)) }
+
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return
+		}
+	}
+	t.Errorf("process %d is left", pid)
+}
+
+// Whatever ends a chat, nothing that it has begun goes on: two Ctrl-C, a
+// terminal that goes away, a signal. The terminal is as it was.
+func TestChatLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(p *pane, self int){
+		"two Ctrl-C": func(p *pane, _ int) {
+			p.keys("C-c")
+			p.wait("what is in the background goes on; Ctrl-C again quits")
+			p.keys("C-c")
+			p.wait("EXIT 0")
+		},
+		"the terminal goes": func(p *pane, self int) {
+			_ = p.tmux("kill-server").Run()
+			gone(p.t, self)
+		},
+		"SIGTERM": func(p *pane, self int) {
+			if err := syscall.Kill(self, syscall.SIGTERM); err != nil {
+				p.t.Error(err)
+			}
+			p.wait("EXIT 143")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openChat(t, 60, 15, "NO_COLOR=1 sh -c 'echo $$ >self.new; mv self.new self; exec \"$@\"' x", "lead --allow 'bash(sh *)' --allow 'bash(echo *)'")
+			p.wait("/help")
+			p.plant("s.sh", "echo $$ > $1.new; mv $1.new $1; exec sleep 1000\n")
+			p.types("leave two")
+			back, front := p.pid("back"), p.pid("front")
+			p.do("resize-window", "-x", "45", "-y", "11")
+			p.wait("* bash sh s.sh front")
+			p.do("resize-window", "-x", "90", "-y", "30")
+			p.wait("* bash sh s.sh front")
+			if shown := p.do("capture-pane", "-p", "-e"); colors.MatchString(shown) {
+				t.Errorf("got colours under NO_COLOR: %q", shown)
+			}
+			end(p, p.pid("self"))
+			gone(t, back)
+			gone(t, front)
+		})
+	}
+}
+
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*[34][0-9]m`)

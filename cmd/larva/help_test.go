@@ -52,7 +52,9 @@ func TestHelpIsScripted(t *testing.T) {
 // compared says whether a script runs command and compares both streams. A
 // server does not end by itself: see briefly. A chat fails without a terminal.
 func compared(lines []string, command string) bool {
-	i := slices.IndexFunc(lines, func(l string) bool { return l == "exec "+command || l == "exec briefly "+command || l == "! exec "+command })
+	i := slices.IndexFunc(lines, func(l string) bool {
+		return l == "exec "+command || l == "exec briefly "+command || l == "! exec "+command
+	})
 	if i < 0 || i+2 >= len(lines) {
 		return false
 	}
