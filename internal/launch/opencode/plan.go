@@ -61,6 +61,8 @@ type Plan struct {
 	Carried string            `json:"carried"`
 	Losses  map[string][]Loss `json:"losses"`
 	Notices []string          `json:"notices"`
+	// Context is the configuration beside which the rules were made.
+	Context Context `json:"-"`
 }
 
 // maxEnv is the longest NAME=VALUE that Linux takes: 128 KiB with its NUL.
@@ -91,7 +93,7 @@ func Build(in Input) (*Plan, error) {
 		return nil, err
 	}
 	in.Context.MCP, in.Context.Auto = servers(config), in.Call.Auto
-	p := &Plan{Argv: append([]string{in.Program}, in.Args...), Unset: []string{"OPENCODE_PURE"}, Left: slices.Clone(in.Left), Losses: map[string][]Loss{}, Carried: "config"}
+	p := &Plan{Argv: append([]string{in.Program}, in.Args...), Unset: []string{"OPENCODE_PURE"}, Left: slices.Clone(in.Left), Losses: map[string][]Loss{}, Carried: "config", Context: in.Context}
 	in.Personas = p.choose(in.Personas)
 	text, err := p.privatePlan(in)
 	if err != nil {
