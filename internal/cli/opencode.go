@@ -24,7 +24,7 @@ func (openCodeCmd) doc() doc {
 	return doc{
 		Long: "Starts the real OpenCode with every persona of the registry as an agent: its prompt at system strength, its model, and no more rights than it says. Arguments, stdin, signals and the exit code are passed on. Nothing is written into OpenCode's configuration.\n\n" +
 			"A persona that is edited meanwhile is what it is now in the next request; one that is new or deleted needs a new start. Without larva's plugin no request of a persona goes out. --pure is refused.",
-		Examples: []string{"larva opencode --larva-dry-run", "larva opencode --larva-dry-run run --agent build \"What is here?\""},
+		Examples: []string{"larva opencode --agent code-reviewer", "larva opencode --larva-dry-run run --agent code-reviewer hello"},
 		Exits:    []int{diag.ExitOK, diag.ExitFailed, diag.ExitUsage, diag.ExitInterrupted, diag.ExitTerminated},
 	}
 }
