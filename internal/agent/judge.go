@@ -47,11 +47,14 @@ func (l *Loop) judge(ctx context.Context, c tool.Call) Judged {
 	if !ok {
 		return l.judgeKnown(j)
 	}
-	j.tool = t
 	spec := t.Spec()
 	if j.Call.Input, j.Fault = l.validate(spec, c.Input); j.Fault != nil {
 		return j
 	}
+	if s, ok := t.(tool.Standin); ok {
+		return l.judgeFor(ctx, s, j)
+	}
+	j.tool = t
 	if l.before(ctx, spec, &j); j.Fault != nil {
 		return j
 	}
@@ -60,6 +63,23 @@ func (l *Loop) judge(ctx context.Context, c tool.Call) Judged {
 	}
 	j.Decision = l.Policy.Judge(j.Call, j.Effects, j.says)
 	return j
+}
+
+// judgeFor judges the call that another one stands for.
+func (l *Loop) judgeFor(ctx context.Context, s tool.Standin, j Judged) Judged {
+	meant, fault := s.For(j.Call)
+	if fault != nil {
+		j.Fault = fault
+		return j
+	}
+	if t, ok := l.Tools.Get(meant.Tool); ok {
+		if _, again := t.(tool.Standin); again { // it would never end
+			r := tool.Fail("%s cannot be called through another tool", frame.Attribute(meant.Tool))
+			j.Fault = &r
+			return j
+		}
+	}
+	return l.judge(ctx, meant)
 }
 
 // judgeKnown judges a call by the tool's name, for explaining; in a run the

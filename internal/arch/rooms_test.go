@@ -46,15 +46,17 @@ var rooms = map[string]string{
 	"worktree":        "words",         // a git worktree for one task: made, finished, listed, removed; git is started through proc
 	"definition":      "load words",    // agent files of Claude Code's kind, found, read and healed; nothing of a run
 	"skill":           "load words",    // skills and custom commands, found, read and worded; nothing of a run
+	"mcpclient":       "words",         // connections to MCP servers, programs and addresses; nothing of the agent
 	"mcpclient/oauth": "words replace", // signing in at MCP servers, and the tokens that come of it
 	"sandbox":         "words tool",    // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
 	"tool/shell": "tool root sandbox words",
-	"tool/talk":  "tool words",       // tools that touch nothing outside the run
-	"tool/task":  "tool words",       // handing work to subagents, and the hub of those in the background; who wires it says how one is spawned
-	"tool/skill": "tool skill words", // hands a skill to the model; who wires it says which there are
+	"tool/talk":  "tool words",           // tools that touch nothing outside the run
+	"tool/task":  "tool words",           // handing work to subagents, and the hub of those in the background; who wires it says how one is spawned
+	"tool/mcp":   "tool mcpclient words", // what MCP servers offer, under names of ours
+	"tool/skill": "tool skill words",     // hands a skill to the model; who wires it says which there are
 	"hook":       "agent tool permission words",
 	"prompt":     "words",                  // what stands around a persona's prompt: instruction files, mentions
 	"session":    "event model tool words", // model: a log becomes a conversation again
@@ -99,9 +101,9 @@ var owners = map[string]string{
 	"log":                                    "internal/loopback", // talk goes through events and diag; loopback silences net/http
 	"github.com/aymanbagabas/go-udiff":       "internal/app internal/cli",
 	"golang.org/x/sync":                      "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app internal/mcpclient/oauth scripts/bench",
+	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app internal/mcpclient internal/mcpclient/oauth scripts/bench",
 	"golang.org/x/oauth2":                    "internal/mcpclient/oauth",
-	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve internal/mcpclient/oauth cmd/larva scripts/bench",
+	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve internal/mcpclient internal/mcpclient/oauth cmd/larva scripts/bench",
 	"github.com/fsnotify/fsnotify":           "internal/watch",
 	"github.com/chromedp":                    "internal/webui internal/webui/page cmd/larva", // tests only
 }

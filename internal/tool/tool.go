@@ -24,6 +24,9 @@ type Spec struct {
 	// MaxOutput is how many bytes of a result the model reads; 0 means the
 	// common 30,000. A tool that names more keeps to it by itself.
 	MaxOutput int `json:"-"`
+	// Hidden keeps the tool out of what the model is offered: it is reached
+	// through a Standin.
+	Hidden bool `json:"-"`
 }
 
 // Call is one validated request for a tool. Input is a JSON object that fits
@@ -107,6 +110,13 @@ type Tool interface {
 // run side by side.
 type Starter interface{ Starts(Call) }
 
+// Standin is a Tool whose calls stand for calls of another one: For gives that
+// call, which is validated, judged and run in its place, or says why there is
+// none. Its own Effects and Run are never asked.
+type Standin interface {
+	For(Call) (Call, *Result)
+}
+
 // Registry is the set of tools of one run. It is filled before the loop
 // starts and read-only after.
 type Registry struct {
@@ -134,11 +144,13 @@ func (r *Registry) Get(name string) (Tool, bool) {
 	return t, ok
 }
 
-// Specs lists all tools by name, a stable prefix for the model.
+// Specs lists all tools that are not hidden by name, a stable prefix for the model.
 func (r *Registry) Specs() []Spec {
 	out := make([]Spec, 0, len(r.byName))
 	for _, t := range r.byName {
-		out = append(out, t.Spec())
+		if s := t.Spec(); !s.Hidden {
+			out = append(out, s)
+		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
