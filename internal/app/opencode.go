@@ -172,7 +172,7 @@ func (l *openCodeLaunch) checkAgent(name string) error {
 	for _, p := range l.input.Personas {
 		known = append(known, p.Spec.ID)
 	}
-	if slices.Contains(known, name) || slices.Contains([]string{"build", "plan"}, name) || l.userAgent(name) {
+	if slices.Contains(known, name) || slices.Contains(opencode.Primary, name) || l.userAgent(name) {
 		return nil
 	}
 	e := diag.New(diag.PersonaNotFound, "there is no agent %q", name).With("id", name)

@@ -15,8 +15,8 @@ import (
 // its place, and title and compaction requests would carry the persona.
 var Native = []string{"build", "plan", "general", "explore", "scout", "title", "summary", "compaction"}
 
-// primary are those of Native that a person can choose.
-var primary = []string{"build", "plan"}
+// Primary are those of Native that a person can choose.
+var Primary = []string{"build", "plan"}
 
 // guardModel is the model of an agent that must not work: its provider does
 // not exist.
