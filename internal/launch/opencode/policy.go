@@ -16,6 +16,9 @@ func CheckPolicy(text []byte) error {
 			Allow *[]string `json:"allow"`
 		} `json:"agents"`
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return errors.New("it is no object")
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {

@@ -56,10 +56,14 @@ func ReadAgents(r io.Reader) (map[string]Rules, error) {
 // rule; none where the planned ones are the last word. OpenCode adds one rule
 // of its own behind them: an agent may read what its tools cut off.
 func Wider(effective, planned Rules, home string) []string {
-	if endsIn(effective, planned, home) {
+	planned = slices.Clone(planned)
+	for i := range planned {
+		planned[i].Pattern = expanded(planned[i].Pattern, home)
+	}
+	if endsIn(effective, planned) {
 		return nil
 	}
-	if n := len(effective); n > 0 && ownRule(effective[n-1]) && endsIn(effective[:n-1], planned, home) {
+	if n := len(effective); n > 0 && ownRule(effective[n-1]) && endsIn(effective[:n-1], planned) {
 		return nil
 	}
 	var out []string
@@ -84,13 +88,8 @@ func ownRule(r Rule) bool {
 	return r.Permission == "external_directory" && r.Action == Allow && strings.HasSuffix(strings.ReplaceAll(r.Pattern, `\`, "/"), "/tool-output/*")
 }
 
-func endsIn(all, tail Rules, home string) bool {
-	if len(tail) > len(all) {
-		return false
-	}
-	return slices.EqualFunc(all[len(all)-len(tail):], tail, func(is, want Rule) bool {
-		return is.Permission == want.Permission && is.Action == want.Action && is.Pattern == expanded(want.Pattern, home)
-	})
+func endsIn(all, tail Rules) bool {
+	return len(tail) <= len(all) && slices.Equal(all[len(all)-len(tail):], tail)
 }
 
 // expanded is a pattern as OpenCode reads it: ~ and $HOME in front are the home
