@@ -54,12 +54,13 @@ type chatTalk struct {
 	hub   *task.Hub
 
 	// Run's goroutine writes what follows under chat.mu.
-	s     *stand
-	l     *agent.Loop // who is talked to
-	desks []*task.Desk
-	past  []*family // of all who were, the present one's last
-	bills *chatBills
-	last  event.Result
+	s       *stand
+	l       *agent.Loop // who is talked to
+	desks   []*task.Desk
+	past    []*family // of all who were, the present one's last
+	bills   *chatBills
+	last    event.Result
+	servers *crew // of MCP, nil: none was started
 	// scripts are the scenarios of the chat.
 	scripts map[string]model.Model
 }
@@ -134,6 +135,7 @@ func (c *Chat) hold(ctx context.Context, in RunInput) (next *RunInput, id string
 	defer sweeping.Wait()
 	t := &chatTalk{chat: c, in: in, sit: sit, temp: temp, hub: &task.Hub{Ended: c.nudge}, bills: &chatBills{}}
 	t.in.hub = t.hub
+	defer func() { t.servers.end() }()
 	if ctx, err = t.begin(ctx); err != nil {
 		t.apart.finish(ctx)
 		return nil, sit.id, err
@@ -166,6 +168,9 @@ func (t *chatTalk) begin(ctx context.Context) (context.Context, error) {
 	t.app, t.apart = a, apart
 	if err != nil {
 		return ctx, err
+	}
+	if t.servers, err = a.connectServers(ctx, s); err != nil {
+		return ctx, withNotices(err, s.notices)
 	}
 	l, err := a.loop(ctx, s, t.in, t.sit)
 	if err != nil {

@@ -64,6 +64,7 @@ func (c *Chat) Commands() []dialog.Command {
 	if t == nil {
 		return out
 	}
+	out = append(out, s.promptCommands()...)
 	for _, k := range s.runnable() {
 		if !slices.ContainsFunc(out, func(o dialog.Command) bool { return o.Name == k.ID }) {
 			out = append(out, dialog.Command{Name: k.ID, Args: k.Hint, Help: firstLine(k.Description)})

@@ -28,6 +28,10 @@ func (t *chatTalk) persona(ctx context.Context, id, variant string) error {
 		return diag.New(diag.Unsupported, "%s, and this chat works in place", s.apart).With("persona_id", id).
 			WithHint("begin a chat with it: larva chat %s", diag.Word(id))
 	}
+	if err := t.serve(ctx, s); err != nil {
+		s.rest()
+		return err
+	}
 	l, err := t.app.loop(ctx, s, in, t.sit)
 	if err == nil {
 		err = t.record(s, in)
@@ -42,6 +46,20 @@ func (t *chatTalk) persona(ctx context.Context, id, variant string) error {
 	t.seat(s, l)
 	old.rest()
 	return nil
+}
+
+// serve gives another persona the chat's servers, starting them for the first
+// that may use any.
+func (t *chatTalk) serve(ctx context.Context, s *stand) error {
+	if t.servers != nil {
+		if !s.wantsServers() {
+			return nil
+		}
+		return t.app.hireServers(s, t.servers)
+	}
+	c, err := t.app.connectServers(ctx, s)
+	t.servers = c
+	return err
 }
 
 // scripted keeps one model for each scenario of the chat: its turns are used

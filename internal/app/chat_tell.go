@@ -211,17 +211,17 @@ func (t *chatTalk) doSkills(ctx context.Context, _ string) (dialog.Reply, error)
 
 func (t *chatTalk) doServers(context.Context, string) (dialog.Reply, error) {
 	_, s := t.chat.now()
-	if s == nil || len(s.eff.Profile.Servers) == 0 {
-		return dialog.Reply{Text: "No MCP servers."}, nil
+	if s == nil || s.servers == nil {
+		return dialog.Reply{Text: "No MCP servers are connected. `larva server list` says which there are."}, nil
 	}
 	var b strings.Builder
-	head(&b, "server", "state")
-	for _, name := range sortedKeys(s.eff.Profile.Servers) {
-		state := "not connected"
-		if s.eff.Profile.Servers[name].Disabled {
-			state = "disabled"
+	head(&b, "server", "state", "tools", "prompts", "")
+	for _, st := range s.servers.Status() {
+		why := ""
+		if st.Err != nil {
+			why = st.Err.Error()
 		}
-		row(&b, name, state)
+		row(&b, st.Name, string(st.State), fmt.Sprint(len(st.Tools)), fmt.Sprint(len(st.Prompts)), why)
 	}
 	return dialog.Reply{Text: b.String()}, nil
 }

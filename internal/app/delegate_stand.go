@@ -157,6 +157,9 @@ func (a *App) equipChild(s, parent *stand) error {
 			}
 		}
 	}
+	if err := s.handDown(parent); err != nil {
+		return err
+	}
 	if err := a.shelveChild(s, parent); err != nil {
 		return err
 	}

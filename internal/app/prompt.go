@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/event"
 	"larva.dev/larva/internal/frame"
+	"larva.dev/larva/internal/mcpclient"
 	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/prompt"
 	"larva.dev/larva/internal/tool"
@@ -44,6 +46,12 @@ func (s *stand) attach(ctx context.Context, l *agent.Loop, typed string) (string
 	var parts []string
 	var images []tool.Image
 	for i, m := range prompt.Mentions(typed) {
+		if text, ok := s.attachResource(ctx, l, i+1, m.Path); ok {
+			if text != "" {
+				parts = append(parts, text)
+			}
+			continue
+		}
 		info, err := os.Stat(s.roots.Resolve(m.Path, false).Real)
 		if err != nil {
 			continue // prose
@@ -76,6 +84,36 @@ func (s *stand) attach(ctx context.Context, l *agent.Loop, typed string) (string
 		parts = append(parts, frame.Block(tag, "path", m.Path, text))
 	}
 	return strings.Join(parts, "\n\n"), images
+}
+
+// attachResource reads what "server:uri" names, where such a server is
+// connected and has resources; anything else is no mention of one.
+func (s *stand) attachResource(ctx context.Context, l *agent.Loop, n int, path string) (text string, ok bool) {
+	server, uri, named := strings.Cut(path, ":")
+	if !named || uri == "" || s.servers == nil {
+		return "", false
+	}
+	i := slices.IndexFunc(s.servers.Status(), func(st mcpclient.Status) bool {
+		return st.Name == server && st.State == mcpclient.Connected && st.Resources
+	})
+	if i < 0 {
+		return "", false
+	}
+	data, err := json.Marshal(map[string]string{"server": server, "uri": uri})
+	if err != nil {
+		return "", false
+	}
+	c := tool.Call{ID: fmt.Sprintf("mention_%d", n), Tool: "read_mcp_resource", Input: data}
+	why := s.mayAttach(c, true)
+	if why == "" {
+		r := l.Call(ctx, c)
+		if !r.IsError {
+			return frame.Block("resource", "uri", path, r.Output), true
+		}
+		why = firstLine(r.Output)
+	}
+	l.Notice("mention", "@"+path+" is not attached: "+why)
+	return "", true
 }
 
 // mayAttach says why a mention is not read, "" where it is: hooks have their

@@ -51,6 +51,11 @@ func (a *App) Run(ctx context.Context, in RunInput) (event.Result, error) {
 	if err := s.unknownCommand(in.Prompt); err != nil {
 		return event.Result{}, withNotices(err, s.notices)
 	}
+	servers, err := a.connectServers(ctx, s)
+	defer servers.end()
+	if err != nil {
+		return event.Result{}, withNotices(err, s.notices)
+	}
 	prompt, err := promptOf(ctx, in)
 	if err != nil {
 		return event.Result{}, err
@@ -204,7 +209,7 @@ func (a *App) loop(ctx context.Context, s *stand, in RunInput, sit *sitting) (*a
 		Remember:     func(rule string) (string, error) { return a.remember(ctx, s.at, rule) },
 		FailOnDenied: in.FailOnDenied,
 		Session:      sit.id,
-		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: s.wall.Kind(), Skills: s.offeredSkills(),
+		Mode:         s.mode(), Cwd: s.roots.Cwd, Sandbox: s.wall.Kind(), Skills: s.offeredSkills(), Servers: s.serverNames(),
 	}
 	s.connect(l, in)
 	l.History, l.Source = sit.history()
@@ -287,6 +292,7 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	for _, r := range routes[1:] {
 		p.Fallbacks = append(p.Fallbacks, r.Name())
 	}
+	p.Notices = append(p.Notices, a.plannedServers(s)...)
 	if s.apart != "" {
 		p.Notices = append([]string{s.apart}, p.Notices...)
 	}

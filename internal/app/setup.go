@@ -58,6 +58,7 @@ type stand struct {
 	found        sandbox.Found // what walls are made of here
 	shelf        *shelf.Shelf  // skills and commands
 	inlined      int           // calls that texts of commands have made
+	servers      *crew         // of MCP, nil: none
 	// serverPrompt expands the prompts of MCP servers; nil: there are none.
 	serverPrompt func(ctx context.Context, l *agent.Loop, name, args string) (text string, handled bool, err error)
 
@@ -120,9 +121,6 @@ func (a *App) stand(ctx context.Context, in about) (*stand, error) {
 		return nil, diag.New(diag.ProfileInvalid, "%v", err)
 	}
 	s.notices = append(s.notices, s.eff.Notices...)
-	if err := s.later(); err != nil {
-		return nil, err
-	}
 	var trying *probing
 	if !in.portable {
 		trying = a.probe(ctx, s.eff.Profile.Sandbox.Kind)
@@ -161,19 +159,6 @@ func (s *stand) keyNames() []string {
 		}
 	}
 	return out
-}
-
-// later refuses or tells what a profile asks for and this version cannot do.
-// What guards a run is refused: going on without it would be more power than
-// was written.
-func (s *stand) later() error {
-	p := s.eff.Profile
-	for _, name := range sortedKeys(p.Servers) {
-		if !p.Servers[name].Disabled {
-			s.notices = append(s.notices, "MCP server "+name+" is not connected: this version does not run servers")
-		}
-	}
-	return nil
 }
 
 // choose finds the persona and where its model label leads.

@@ -39,5 +39,8 @@ func (s *stand) connect(l *agent.Loop, in RunInput) {
 			return answer, ok
 		}
 	}
+	if s.servers != nil && l.Agent == "" {
+		s.servers.hear(l.Tell, s.line.Ask)
+	}
 	s.line.Planning = func() bool { return l.CurrentMode() == permission.Plan }
 }

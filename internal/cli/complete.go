@@ -12,7 +12,7 @@ import (
 const completeVerb = "__complete"
 
 // complete prints one candidate a line, of the kind "persona" (stored ones),
-// "runnable" (shipped ones and definitions too), "agent" (definitions), "skill", "schema", "profile", or "variant ID". It never
+// "runnable" (shipped ones and definitions too), "agent" (definitions), "skill", "server", "schema", "profile", or "variant ID". It never
 // complains: a shell that completes must not be disturbed.
 func (s *session) complete(ctx context.Context, args []string) error {
 	var words []string
@@ -27,6 +27,8 @@ func (s *session) complete(ctx context.Context, args []string) error {
 		words = s.app.SchemaNames()
 	case len(args) >= 1 && args[0] == "agent":
 		words, _ = s.app.AgentIDs()
+	case len(args) >= 1 && args[0] == "server":
+		words, _ = s.app.ServerNames(ctx)
 	case len(args) >= 1 && args[0] == "skill":
 		words, _ = s.app.SkillIDs(ctx)
 	case len(args) >= 1 && args[0] == "worktree":

@@ -302,7 +302,7 @@ func fishWords(words []string, kind string) string {
 	switch {
 	case len(words) > 0:
 		return quoteFish(strings.Join(words, " "))
-	case kind == "persona" || kind == "runnable" || kind == "schema" || kind == "profile" || kind == "session" || kind == "worktree" || kind == "agent" || kind == "skill":
+	case kind == "persona" || kind == "runnable" || kind == "schema" || kind == "profile" || kind == "session" || kind == "worktree" || kind == "agent" || kind == "skill" || kind == "server":
 		return quoteFish("(larva __complete " + kind + " 2>/dev/null)")
 	case kind == "variant":
 		return quoteFish("(larva __complete variant (__larva_first) 2>/dev/null)")

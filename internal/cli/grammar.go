@@ -40,6 +40,7 @@ type grammar struct {
 	Permission permissionCmd `cmd:"" group:"inspect" help:"See what a rule set allows."`
 	Hook       hookCmd       `cmd:"" group:"inspect" help:"See the hooks, and try them."`
 	Agent      agentCmd      `cmd:"" group:"inspect" help:"See the agent definitions that can be run or spawned."`
+	Server     serverCmd     `cmd:"" group:"inspect" help:"See the MCP servers of runs, what they have, and sign in at them."`
 	Skill      skillCmd      `cmd:"" group:"inspect" help:"See and check the skills and commands that a run has."`
 	Profile    profileCmd    `cmd:"" group:"inspect" help:"See the profiles, what they merge to here, and who runs on what."`
 	Trust      trustCmd      `cmd:"" group:"inspect" help:"Say yes to the exact content of a project's items, or take it back."`

@@ -204,6 +204,7 @@ type MCPServer struct {
 	// Raw is its canonical JSON, before any variable is filled in.
 	Raw    []byte
 	Server profile.Server // what of it has the right type
+	Fault  error          // why it cannot be connected, nil where it can
 }
 
 // MCPServers reads the mcpServers of a .mcp.json.
@@ -224,8 +225,9 @@ func MCPServers(path string, o Options) ([]MCPServer, error) {
 	for _, m := range set.Members {
 		s := MCPServer{Name: m.Key, Raw: spec.AppendCanonical(nil, m.Value)}
 		_, s.Line, _ = d.keyAt("mcpServers", m.Key)
-		// Fields of other types are for who connects it to complain about.
-		_ = json.Unmarshal(s.Raw, &s.Server)
+		if s.Server, s.Fault = serverOf(s.Raw); s.Fault != nil { // who connects it complains; what it names is shown before the yes
+			_ = json.Unmarshal(s.Raw, &s.Server)
+		}
 		out = append(out, s)
 	}
 	return out, nil

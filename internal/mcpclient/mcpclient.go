@@ -196,6 +196,18 @@ func (m *Manager) find(name string) *server {
 	return nil
 }
 
+// Refuse lets go of a server for good: nothing of it is used.
+func (m *Manager) Refuse(name string, why error) {
+	s := m.find(name)
+	if s == nil {
+		return
+	}
+	s.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = Status{Name: name, State: Failed, Err: why}
+}
+
 // Close ends all connections and programs, and waits.
 func (m *Manager) Close() {
 	if m == nil || m.stop == nil {

@@ -144,6 +144,20 @@ func (r *Registry) Get(name string) (Tool, bool) {
 	return t, ok
 }
 
+// All are the tools by name, the hidden ones too.
+func (r *Registry) All() []Tool {
+	names := make([]string, 0, len(r.byName))
+	for n := range r.byName {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	out := make([]Tool, len(names))
+	for i, n := range names {
+		out[i] = r.byName[n]
+	}
+	return out
+}
+
 // Specs lists all tools that are not hidden by name, a stable prefix for the model.
 func (r *Registry) Specs() []Spec {
 	out := make([]Spec, 0, len(r.byName))
