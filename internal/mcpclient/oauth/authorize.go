@@ -103,10 +103,11 @@ func (h *Handler) signIn(ctx context.Context, req *http.Request, resp *http.Resp
 			return nil, err
 		}
 		resource = u.Query().Get("resource")
+		back.expect(u.Query().Get("state"))
 		if err := h.o.Open(ctx, u.String()); err != nil {
 			return nil, err
 		}
-		return back.wait(ctx, u.Query().Get("state"))
+		return back.wait(ctx)
 	}
 	conf.NewTokenSource = func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 		return source{h, ctx}, h.keep(ctx, c, t, resource)

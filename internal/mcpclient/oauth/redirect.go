@@ -59,11 +59,15 @@ func (r *redirect) close() {
 	<-r.served
 }
 
-// wait gives what the browser brings back for state.
-func (r *redirect) wait(ctx context.Context, state string) (*auth.AuthorizationResult, error) {
+// expect says which answer is meant; it comes before the browser does.
+func (r *redirect) expect(state string) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.state = state
-	r.mu.Unlock()
+}
+
+// wait gives what the browser brings back.
+func (r *redirect) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
