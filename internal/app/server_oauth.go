@@ -12,7 +12,7 @@ import (
 // signIn says how to sign in at a server; a connection in the background opens
 // no browser.
 func (a *App) signIn(at where, name, url string, w *profile.ServerOAuth) (oauth.Options, error) {
-	o := oauth.Options{Server: name, URL: url, Dir: filepath.Join(at.config, "mcp-auth")}
+	o := oauth.Options{Server: name, URL: url, Dir: filepath.Join(at.config, "mcp-auth"), Keyring: oauth.SecretTool(a.environ)}
 	if w == nil {
 		return o, nil
 	}

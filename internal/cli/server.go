@@ -9,8 +9,10 @@ import (
 )
 
 type serverCmd struct {
-	List  serverListCmd  `cmd:"" help:"List the MCP servers that runs here could have."`
-	Tools serverToolsCmd `cmd:"" help:"Connect to servers and show their tools, prompts and resources."`
+	List   serverListCmd   `cmd:"" help:"List the MCP servers that runs here could have."`
+	Tools  serverToolsCmd  `cmd:"" help:"Connect to servers and show their tools, prompts and resources."`
+	Login  serverLoginCmd  `cmd:"" help:"Sign in at a server that asks for it."`
+	Logout serverLogoutCmd `cmd:"" help:"Take a sign-in back and remove its tokens."`
 }
 
 type serverListCmd struct {
