@@ -24,7 +24,7 @@ again='Conformance|LargeArguments|TestPages|RgGivesTheSame|WhatRgFinds|GrepLarge
 again+='|HooksAgainstRules|CapturedPayloads|TestUmask|TestEveryCut|TestUndoAll|ReadPictures|FiltersAreNotRun|TestCorruption'
 go test -vet=off -race -ldflags='-s -w' -json -timeout 12m -skip "$again" \
 	./internal/agent/... ./internal/registry/... ./internal/proc/... ./internal/tool/... ./internal/hook ./internal/session \
-	./internal/model ./internal/model/wire ./internal/model/script ./internal/watch ./internal/loopback ./internal/mcpserve | go run ./scripts/testsum
+	./internal/model ./internal/model/wire ./internal/model/script ./internal/watch ./internal/loopback ./internal/mcpserve ./internal/mcpclient | go run ./scripts/testsum
 
 # Reading, canonical JSON and rules; the other targets run by hand, their seeds above.
 step "fuzzing, 500 inputs a target"
