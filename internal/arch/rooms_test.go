@@ -43,12 +43,13 @@ var rooms = map[string]string{
 	"permission/foreign": "permission tool words", // the same rules as other agents would judge by them
 
 	// engines behind tools
-	"worktree":        "words",         // a git worktree for one task: made, finished, listed, removed; git is started through proc
-	"definition":      "load words",    // agent files of Claude Code's kind, found, read and healed; nothing of a run
-	"skill":           "load words",    // skills and custom commands, found, read and worded; nothing of a run
-	"mcpclient":       "words",         // connections to MCP servers, programs and addresses; nothing of the agent
-	"mcpclient/oauth": "words replace", // signing in at MCP servers, and the tokens that come of it
-	"sandbox":         "words tool",    // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
+	"worktree":            "words",                             // a git worktree for one task: made, finished, listed, removed; git is started through proc
+	"definition":          "load words",                        // agent files of Claude Code's kind, found, read and healed; nothing of a run
+	"skill":               "load words",                        // skills and custom commands, found, read and worded; nothing of a run
+	"mcpclient":           "words",                             // connections to MCP servers, programs and addresses; nothing of the agent
+	"mcpclient/oauthtest": "",                                  // an authorization server, for tests
+	"mcpclient/oauth":     "words replace mcpclient/oauthtest", // signing in at MCP servers, and the tokens that come of it
+	"sandbox":             "words tool",                        // walls around a command: bubblewrap, Landlock, Seatbelt; states them as argv and environment
 
 	// plug-ins
 	"tool/file":  "tool root words",
@@ -101,7 +102,7 @@ var owners = map[string]string{
 	"log":                                    "internal/loopback", // talk goes through events and diag; loopback silences net/http
 	"github.com/aymanbagabas/go-udiff":       "internal/app internal/cli",
 	"golang.org/x/sync":                      "internal/agent internal/registry internal/tool/file internal/load internal/app scripts/gen",
-	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app internal/mcpclient internal/mcpclient/oauth scripts/bench",
+	"net/http":                               "internal/model internal/model/wire internal/model/anthropic internal/model/openai internal/model/responses internal/model/modeltest internal/hook internal/sandbox internal/loopback internal/mcpserve internal/webui internal/app internal/mcpclient internal/mcpclient/oauth internal/mcpclient/oauthtest scripts/bench",
 	"golang.org/x/oauth2":                    "internal/mcpclient/oauth",
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserve internal/mcpclient internal/mcpclient/oauth cmd/larva scripts/bench",
 	"github.com/fsnotify/fsnotify":           "internal/watch",

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larva.dev/larva/internal/mcpclient/oauthtest"
 )
 
 // browser follows redirects to the end, as the person's would.
@@ -38,7 +40,7 @@ func browser(ctx context.Context, address string) error {
 	return err
 }
 
-func handler(t *testing.T, a *authority, dir string, edit func(*Options)) *Handler {
+func handler(t *testing.T, a *oauthtest.Authority, dir string, edit func(*Options)) *Handler {
 	t.Helper()
 	o := Options{Server: "web", URL: a.URL + "/mcp", Dir: dir, Open: browser}
 	if edit != nil {
@@ -72,16 +74,16 @@ func must(t *testing.T, h *Handler, want string) {
 	}
 }
 
-func trace(t *testing.T, a *authority, want string) {
+func trace(t *testing.T, a *oauthtest.Authority, want string) {
 	t.Helper()
-	if got := a.asked(); got != want {
+	if got := a.Asked(); got != want {
 		t.Fatalf("the server was asked %q, want %q", got, want)
 	}
 }
 
 func TestSignInIsKeptAndTakenUpInTheBackground(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), filepath.Join(t.TempDir(), "mcp-auth")
+	a, dir := oauthtest.New(t, nil), filepath.Join(t.TempDir(), "mcp-auth")
 	if got, err := get(handler(t, a, dir, background)); !errors.Is(err, ErrNeedsLogin) {
 		t.Fatalf("in the background: got %q, %v, want ErrNeedsLogin", got, err)
 	}
@@ -106,7 +108,7 @@ func TestSignInIsKeptAndTakenUpInTheBackground(t *testing.T) {
 // A connection that waits for a sign-in takes up one that another process makes.
 func TestWaitingConnectionSeesASignInElsewhere(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	waiting := handler(t, a, dir, background)
 	if _, err := get(waiting); !errors.Is(err, ErrNeedsLogin) {
 		t.Fatalf("got %v, want ErrNeedsLogin", err)
@@ -117,7 +119,7 @@ func TestWaitingConnectionSeesASignInElsewhere(t *testing.T) {
 
 func TestRenewal(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	now := time.Now()
 	var ahead atomic.Int64
 	clock := func(o *Options) {
@@ -125,18 +127,18 @@ func TestRenewal(t *testing.T) {
 		o.Now = func() time.Time { return now.Add(time.Duration(ahead.Load())) }
 	}
 	must(t, handler(t, a, dir, nil), "200 hello offline_access")
-	a.asked()
+	a.Asked()
 	ahead.Store(int64(2 * time.Hour)) // run out
 	must(t, handler(t, a, dir, clock), "200 hello offline_access")
 	trace(t, a, "refresh")
 	must(t, handler(t, a, dir, clock), "200 hello offline_access")
 	trace(t, a, "") // the renewed one was written down
 
-	a.set(func() { clear(a.access) }) // taken back before its time
+	a.Set(func() { clear(a.Access) }) // taken back before its time
 	must(t, handler(t, a, dir, clock), "200 hello offline_access")
 	trace(t, a, "refresh")
 
-	a.set(func() { clear(a.access); clear(a.refresh) })
+	a.Set(func() { clear(a.Access); clear(a.Refresh) })
 	h := handler(t, a, dir, clock)
 	if _, err := get(h); !errors.Is(err, ErrNeedsLogin) {
 		t.Fatalf("got %v, want ErrNeedsLogin", err)
@@ -152,10 +154,10 @@ func TestRenewal(t *testing.T) {
 // that is used twice would end all of them.
 func TestOneRenewalForMany(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	must(t, handler(t, a, dir, nil), "200 hello offline_access")
-	a.asked()
-	a.set(func() { clear(a.access) })
+	a.Asked()
+	a.Set(func() { clear(a.Access) })
 	var wg sync.WaitGroup
 	errs := make([]error, 10)
 	for i := range errs {
@@ -172,17 +174,17 @@ func TestOneRenewalForMany(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*authority)
+		change func(*oauthtest.Authority)
 		want   string
 		denied bool
 	}{
-		"the person says no": {func(a *authority) { a.deny = true }, `sign-in at web: sign-in was refused: the authorization server says "access_denied"`, true},
-		"another issuer":     {func(a *authority) { a.badIss = true }, "does not match expected issuer", false},
-		"nowhere registered": {func(a *authority) { a.noDCR = true }, "no configured client registration methods are supported", false},
+		"the person says no": {func(a *oauthtest.Authority) { a.Deny = true }, `sign-in at web: sign-in was refused: the authorization server says "access_denied"`, true},
+		"another issuer":     {func(a *oauthtest.Authority) { a.BadIss = true }, "does not match expected issuer", false},
+		"nowhere registered": {func(a *oauthtest.Authority) { a.NoDCR = true }, "no configured client registration methods are supported", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, dir := newAuthority(t), t.TempDir()
+			a, dir := oauthtest.New(t, nil), t.TempDir()
 			c.change(a)
 			got, err := get(handler(t, a, dir, nil))
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrDenied) != c.denied {
@@ -197,12 +199,12 @@ func TestRefusals(t *testing.T) {
 
 func TestClients(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
-	a.noDCR = true
+	a, dir := oauthtest.New(t, nil), t.TempDir()
+	a.NoDCR = true
 	byhand := func(o *Options) { o.Client = Client{ID: "byhand", Secret: "s3cret", Scopes: []string{"more"}} }
 	must(t, handler(t, a, dir, byhand), "200 hello more offline_access")
 	trace(t, a, "authorize code")
-	a.set(func() { clear(a.access) })
+	a.Set(func() { clear(a.Access) })
 	must(t, handler(t, a, dir, func(o *Options) { byhand(o); o.Open = nil }), "200 hello more offline_access")
 	trace(t, a, "refresh")
 	data, err := os.ReadFile(handler(t, a, dir, nil).store.path())
@@ -214,7 +216,7 @@ func TestClients(t *testing.T) {
 		t.Errorf("as another client: got %q, %v, want ErrNeedsLogin", got, err)
 	}
 
-	a.set(func() { a.doc = true; a.clients["https://larva.test/client.json"] = "" })
+	a.Set(func() { a.Doc = true; a.Clients["https://larva.test/client.json"] = "" })
 	doc := func(o *Options) { o.Client = Client{Doc: "https://larva.test/client.json"} }
 	must(t, handler(t, a, t.TempDir(), doc), "200 hello offline_access")
 	trace(t, a, "authorize code")
@@ -222,33 +224,33 @@ func TestClients(t *testing.T) {
 
 func TestStepUp(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	must(t, handler(t, a, dir, nil), "200 hello offline_access")
-	a.set(func() { a.needs = "write" })
+	a.Set(func() { a.Needs = "write" })
 	if _, err := get(handler(t, a, dir, background)); !errors.Is(err, ErrNeedsLogin) {
 		t.Fatalf("in the background: got %v, want ErrNeedsLogin", err)
 	}
 	h := handler(t, a, dir, nil)
-	must(t, h, "200 hello write offline_access")
-	a.asked()
-	a.set(func() { // a server that never has enough
-		for k := range a.access {
-			a.access[k] = "offline_access"
+	must(t, h, "200 hello offline_access write")
+	a.Asked()
+	a.Set(func() { // a server that never has enough
+		for k := range a.Access {
+			a.Access[k] = "offline_access"
 		}
 	})
 	if got, err := get(h); err == nil || !strings.Contains(err.Error(), "granted already: write") {
 		t.Errorf("got %q, %v, want a refusal to ask again", got, err)
 	}
-	a.set(func() { a.needs = "nothing helps" })
+	a.Set(func() { a.Needs = "nothing helps" })
 	must(t, h, "403 ")
 	trace(t, a, "")
 }
 
 func TestLogout(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	must(t, handler(t, a, dir, nil), "200 hello offline_access")
-	a.asked()
+	a.Asked()
 	had, revoked, err := handler(t, a, dir, nil).Logout(t.Context())
 	if !had || !revoked || err != nil {
 		t.Errorf("got %v, %v, %v, want true, true, no error", had, revoked, err)
@@ -281,7 +283,7 @@ func TestLogout(t *testing.T) {
 // Login asks anew for what is kept, and says so of a server that asks nothing.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	a, dir := newAuthority(t), t.TempDir()
+	a, dir := oauthtest.New(t, nil), t.TempDir()
 	fresh := func(o *Options) { o.Fresh = true }
 	for range 2 {
 		if err := handler(t, a, dir, fresh).Login(t.Context(), false); err != nil {
@@ -318,7 +320,7 @@ func (r *ring) Delete(_ context.Context, k string) error { delete(r.kept, k); re
 
 func TestKeyring(t *testing.T) {
 	t.Parallel()
-	a, dir, k := newAuthority(t), t.TempDir(), &ring{kept: map[string]string{}}
+	a, dir, k := oauthtest.New(t, nil), t.TempDir(), &ring{kept: map[string]string{}}
 	with := func(o *Options) { o.Keyring = k }
 	h := handler(t, a, dir, with)
 	must(t, h, "200 hello offline_access")
@@ -326,7 +328,7 @@ func TestKeyring(t *testing.T) {
 	if err != nil || strings.Contains(string(data), "access_token") || !strings.Contains(string(data), `"in_keyring": true`) || len(k.kept) != 1 {
 		t.Errorf("got %s, %v, %d kept, want the tokens in the keyring", data, err, len(k.kept))
 	}
-	a.set(func() { clear(a.access) })
+	a.Set(func() { clear(a.Access) })
 	must(t, handler(t, a, dir, func(o *Options) { with(o); o.Open = nil }), "200 hello offline_access")
 	if _, err := get(handler(t, a, dir, background)); !errors.Is(err, ErrNeedsLogin) {
 		t.Errorf("without the keyring: got %v, want ErrNeedsLogin", err)
