@@ -18,6 +18,28 @@ import (
 // judges: larva's connections and sign-in, with a person who says yes to all.
 const conformanceVerb = "conformance-client"
 
+// asOther runs this program as what a test needs besides larva, where its first
+// argument says so, and gives its exit code.
+func asOther(args []string) (code int, ok bool) {
+	if len(args) < 3 {
+		return 0, false
+	}
+	var err error
+	switch last := args[len(args)-1]; args[1] {
+	case conformanceVerb:
+		err = conformanceClient(last)
+	case "follow-redirects":
+		err = followRedirects(context.Background(), last)
+	default:
+		return 0, false
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
 // conformanceClient does what the runner's scenarios ask of a client, at the
 // address that it is given last: connect, list, call each tool that a scenario
 // has for that.

@@ -114,7 +114,7 @@ func (s *server) transport() (mcp.Transport, *mcp.ClientSessionOptions, *program
 	case "http":
 		return &mcp.StreamableClientTransport{Endpoint: s.c.URL, HTTPClient: s.client(), OAuthHandler: s.c.OAuth, MaxEventSize: maxMessage}, nil, nil
 	case "sse":
-		return &mcp.SSEClientTransport{Endpoint: s.c.URL, HTTPClient: s.client(), MaxEventSize: maxMessage}, &mcp.ClientSessionOptions{ProtocolVersion: spoken}, nil
+		return &stream{mcp.SSEClientTransport{Endpoint: s.c.URL, HTTPClient: s.client(), MaxEventSize: maxMessage}}, &mcp.ClientSessionOptions{ProtocolVersion: spoken}, nil
 	}
 	p := &program{c: s.c, keeper: s.m.o.Keeper}
 	return p, &mcp.ClientSessionOptions{ProtocolVersion: spoken}, p
