@@ -61,8 +61,10 @@ func (a *App) ServerLogin(ctx context.Context, in ServerLoginInput) (ServerSigne
 	switch err := h.Login(ctx, sse); {
 	case errors.Is(err, oauth.ErrNoLogin):
 		return out, diag.Usage("the server %s asks for no sign-in", e.Name)
+	case ctx.Err() != nil:
+		return out, ctx.Err()
 	case err != nil:
-		failed := diag.New(diag.Internal, "%v", err).With("server", e.Name)
+		failed := diag.New(diag.SignInFailed, "the sign-in at %s failed: %v", e.Name, err).With("server", e.Name)
 		failed.Cause = err
 		return out, failed
 	}

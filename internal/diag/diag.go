@@ -97,6 +97,7 @@ const (
 	WorktreeUnknown Code = "WORKTREE_NOT_FOUND"   // no worktree of that name
 	WorktreeUnsaved Code = "WORKTREE_UNSAVED"     // it holds what is nowhere else, or a run is at work in it
 	NoOpenCode      Code = "OPENCODE_NOT_FOUND"   // the program to launch is missing
+	SignInFailed    Code = "SIGN_IN_FAILED"       // an MCP server, or who signs in for it, refuses or cannot be reached
 	RequestRefused  Code = "REQUEST_REFUSED"      // an HTTP request without the token, or from somebody else's page
 )
 

@@ -115,10 +115,10 @@ func (h *Handler) signIn(ctx context.Context, req *http.Request, resp *http.Resp
 	sdk, err := auth.NewAuthorizationCodeHandler(conf)
 	if err != nil {
 		resp.Body.Close()
-		return fmt.Errorf("sign-in at %s: %w", h.o.Server, err)
+		return err
 	}
 	if err := sdk.Authorize(ctx, req, resp); err != nil {
-		return fmt.Errorf("sign-in at %s: %w", h.o.Server, redacted(err))
+		return redacted(err)
 	}
 	return nil
 }

@@ -27,9 +27,9 @@ func (h *Handler) Login(ctx context.Context, sse bool) error {
 	case err != nil:
 		return err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fmt.Errorf("%s: the server refuses the new sign-in with status %d", h.o.Server, status)
+		return fmt.Errorf("the server refuses its own new token with status %d", status)
 	case status >= http.StatusInternalServerError || status == http.StatusNotFound:
-		return fmt.Errorf("%s: the server answers with status %d", h.o.Server, status)
+		return fmt.Errorf("the server answers with status %d", status)
 	}
 	after, err := h.token(ctx)
 	if err == nil && before == nil && after == nil {

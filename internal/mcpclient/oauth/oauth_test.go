@@ -178,7 +178,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 		denied bool
 	}{
-		"the person says no": {func(a *oauthtest.Authority) { a.Deny = true }, `sign-in at web: sign-in was refused: the authorization server says "access_denied"`, true},
+		"the person says no": {func(a *oauthtest.Authority) { a.Deny = true }, `sign-in was refused: the authorization server says "access_denied"`, true},
 		"another issuer":     {func(a *oauthtest.Authority) { a.BadIss = true }, "does not match expected issuer", false},
 		"nowhere registered": {func(a *oauthtest.Authority) { a.NoDCR = true }, "no configured client registration methods are supported", false},
 	} {
