@@ -40,7 +40,6 @@ type ServerTools struct {
 	Prompts   []string     `json:"prompts"` // as they are typed, behind a slash
 	Resources bool         `json:"resources"`
 	Notices   []string     `json:"notices"`
-	MS        int64        `json:"ms"` // until it was connected
 }
 
 // ServerList lists the servers that runs here could have. Nothing is started.
@@ -113,7 +112,7 @@ func (a *App) ServerTools(ctx context.Context, profileName string, names []strin
 	c.Start(ctx)
 	out := []ServerTools{}
 	for _, st := range c.Wait(ctx, connectBound) {
-		one := ServerTools{Name: st.Name, State: string(st.State), Tools: []ServerTool{}, Prompts: []string{}, Notices: st.Notices, Resources: st.Resources, MS: st.Took.Milliseconds()}
+		one := ServerTools{Name: st.Name, State: string(st.State), Tools: []ServerTool{}, Prompts: []string{}, Notices: st.Notices, Resources: st.Resources}
 		if one.Notices == nil {
 			one.Notices = []string{}
 		}

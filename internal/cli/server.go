@@ -8,6 +8,9 @@ import (
 	"larva.dev/larva/internal/diag"
 )
 
+// maxToolText is how much of a tool's description a line shows.
+const maxToolText = 80
+
 type serverCmd struct {
 	List   serverListCmd   `cmd:"" help:"List the MCP servers that runs here could have."`
 	Tools  serverToolsCmd  `cmd:"" help:"Connect to servers and show their tools, prompts and resources."`
@@ -96,7 +99,7 @@ func (s *session) serverTools(st app.ServerTools) {
 		s.say("notice: %s: %s", st.Name, n)
 	}
 	for _, t := range st.Tools {
-		s.line("%s\t%s\t%s", t.Name, t.Needs, t.Description)
+		s.line("%s\t%s\t%s", t.Name, t.Needs, shorten(t.Description, maxToolText))
 	}
 	for _, p := range st.Prompts {
 		s.line("%s\t%s\t%s", p, "prompt", "")

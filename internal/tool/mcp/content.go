@@ -36,6 +36,10 @@ func shown(r mcpclient.Result) tool.Result {
 // said says that a text holds the structured result already, as servers that
 // speak to older clients do.
 func said(parts []string, structured json.RawMessage) bool {
+	var wrapped map[string]json.RawMessage
+	if json.Unmarshal(structured, &wrapped) == nil && len(wrapped) == 1 && wrapped["result"] != nil && said(parts, wrapped["result"]) {
+		return true // a list is wrapped, since the result has to be an object
+	}
 	return slices.ContainsFunc(parts, func(p string) bool {
 		var a, b bytes.Buffer
 		return json.Compact(&a, []byte(p)) == nil && json.Compact(&b, structured) == nil && a.String() == b.String()

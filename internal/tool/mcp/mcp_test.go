@@ -113,6 +113,7 @@ func TestResults(t *testing.T) {
 		"nothing":    {mcpclient.Result{}, "(no output)", 0},
 		"structured": {mcpclient.Result{Content: []mcpclient.Content{{Text: "a"}}, Structured: json.RawMessage(`{"n":1}`)}, "a\n{\"n\":1}", 0},
 		"said twice": {mcpclient.Result{Content: []mcpclient.Content{{Text: "{ \"n\": 1 }"}}, Structured: json.RawMessage(`{"n":1}`)}, "{ \"n\": 1 }", 0},
+		"wrapped":    {mcpclient.Result{Content: []mcpclient.Content{{Text: "[1]"}}, Structured: json.RawMessage(`{"result":[1]}`)}, "[1]", 0},
 		"pictures":   {mcpclient.Result{Content: []mcpclient.Content{png, png, png, png, png}}, "[image/png, 1 bytes: not shown]", 4},
 		"large":      {mcpclient.Result{Content: []mcpclient.Content{{MediaType: "image/png", Data: make([]byte, maxImage+1)}}}, fmt.Sprintf("[image/png, %d bytes: not shown]", maxImage+1), 0},
 		"audio":      {mcpclient.Result{Content: []mcpclient.Content{{MediaType: "audio/wav", Data: []byte("xx")}}}, "[audio/wav, 2 bytes: not shown]", 0},
