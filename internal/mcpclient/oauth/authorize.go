@@ -117,7 +117,11 @@ func (h *Handler) signIn(ctx context.Context, req *http.Request, resp *http.Resp
 		resp.Body.Close()
 		return err
 	}
-	if err := sdk.Authorize(ctx, req, resp); err != nil {
+	// The resource is named without a query: servers describe themselves so, and
+	// what stands in it may be a secret that is no authorization server's business.
+	named := req.Clone(ctx)
+	named.URL.RawQuery, named.URL.Fragment, named.URL.User = "", "", nil
+	if err := sdk.Authorize(ctx, named, resp); err != nil {
 		return redacted(err)
 	}
 	return nil

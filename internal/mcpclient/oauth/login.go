@@ -73,9 +73,8 @@ func (h *Handler) Logout(ctx context.Context) (had, revoked bool, err error) {
 		return false, false, err
 	}
 	defer unlock()
-	rec, err := h.store.load(ctx)
-	had = rec != nil || err != nil // a damaged file is something
-	if rec != nil {
+	had = h.store.exists() // also where it is damaged, or its keyring is not here
+	if rec, err := h.store.load(ctx); err == nil && rec != nil {
 		revoked = h.revoke(ctx, *rec)
 	}
 	h.cur = nil

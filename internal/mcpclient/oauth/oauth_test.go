@@ -263,6 +263,13 @@ func TestLogout(t *testing.T) {
 		t.Errorf("again: got %v, %v, %v, want false, false, no error", had, revoked, err)
 	}
 
+	secret := func(o *Options) { o.URL += "?key=hush" }
+	h := handler(t, a, dir, secret)
+	must(t, h, "200 hello offline_access")
+	if data, err := os.ReadFile(h.store.path()); err != nil || strings.Contains(string(data), "hush") {
+		t.Errorf("got %s, %v, want an address without its query", data, err)
+	}
+
 	must(t, handler(t, a, dir, nil), "200 hello offline_access")
 	a.Close() // gone: what is kept goes all the same
 	if had, revoked, err = handler(t, a, dir, nil).Logout(t.Context()); !had || revoked || err != nil {

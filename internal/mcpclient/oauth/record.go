@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,7 @@ func (s store) load(ctx context.Context) (*record, error) {
 		return nil, fmt.Errorf("the sign-in of %s: %w", s.name, err)
 	}
 	var r record
-	if err := json.Unmarshal(data, &r); err != nil || r.Version != 1 || r.URL != s.url {
+	if err := json.Unmarshal(data, &r); err != nil || r.Version != 1 || r.URL != s.shown() {
 		return nil, fmt.Errorf("the sign-in of %s: %s is damaged; `larva server logout` removes it", s.name, s.path())
 	}
 	if r.InKeyring {
@@ -107,7 +108,7 @@ func (s store) load(ctx context.Context) (*record, error) {
 
 // save writes r. The lock is held.
 func (s store) save(ctx context.Context, r record) error {
-	r.Version, r.Server, r.URL, r.InKeyring = 1, s.name, s.url, false
+	r.Version, r.Server, r.URL, r.InKeyring = 1, s.name, s.shown(), false
 	if s.ring != nil {
 		text, err := json.Marshal(r.secrets)
 		if err == nil && s.ring.Set(ctx, s.key(), string(text)) == nil {
@@ -130,6 +131,22 @@ func (s store) remove(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// shown is the address without what may be a secret in it; the file's name tells
+// two addresses apart.
+func (s store) shown() string {
+	u, err := url.Parse(s.url)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
+}
+
+// exists says whether anything is kept, readable or not.
+func (s store) exists() bool {
+	_, err := os.Lstat(s.path())
+	return err == nil
 }
 
 func (s store) key() string { return strings.TrimSuffix(filepath.Base(s.path()), ".json") }
