@@ -40,16 +40,30 @@ func serverOf(raw []byte) (profile.Server, error) {
 		if err := json.Unmarshal(raw, &in); err != nil {
 			return profile.Server{}, err
 		}
-		return profile.Server{Type: "http", URL: in.URL, Headers: in.Headers, Disabled: off}, checkServer(profile.Server{Type: "http", URL: in.URL})
+		s := profile.Server{Type: "http", URL: in.URL, Headers: in.Headers, Disabled: off}
+		return signed(s, raw)
 	}
-	var s profile.Server
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, err
+	var in struct {
+		profile.Server
+		OAuth json.RawMessage `json:"oauth"` // in more shapes than ours
 	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return in.Server, err
+	}
+	s := in.Server
 	if s.Type == "streamable-http" || s.Type == "streamableHttp" {
 		s.Type = "http"
 	}
 	s.Disabled = s.Disabled || off
+	return signed(s, raw)
+}
+
+// signed is s with how to sign in at it.
+func signed(s profile.Server, raw []byte) (profile.Server, error) {
+	var err error
+	if s.OAuth, err = signInOf(raw); err != nil {
+		return s, err
+	}
 	return s, checkServer(s)
 }
 
