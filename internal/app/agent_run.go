@@ -80,13 +80,16 @@ func (s *stand) lowerTo(d *definition.Definition) {
 }
 
 // allows says whether the definition that the run is of has the tool.
-func (s *stand) allows(name string) bool {
+func (s *stand) allows(name string) bool { return s.without(name) == nil }
+
+// without is the definition that does not have the tool, nil where all do.
+func (s *stand) without(name string) *definition.Definition {
 	for _, d := range s.agents {
 		if !d.Allows(name) {
-			return false
+			return d
 		}
 	}
-	return true
+	return nil
 }
 
 // known states the effects of a call by name, of a tool that the run could have.

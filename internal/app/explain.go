@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -29,9 +30,9 @@ func (a *App) Explain(ctx context.Context, in ExplainInput, each func(event.Deci
 	l := &agent.Loop{Tools: s.tools, Policy: s.policy, Known: s.known}
 	each = withJudge(s.policy, each)
 	if in.Calls == nil {
-		return explainOne(ctx, l, in.Tool, inputOf(in.Tool, in.Input), each)
+		return s.explainOne(ctx, l, in.Tool, inputOf(in.Tool, in.Input), each)
 	}
-	return explainLines(ctx, l, in.Calls, each)
+	return s.explainLines(ctx, l, in.Calls, each)
 }
 
 // withJudge adds to a question of mode auto that a run would put it to a model
@@ -45,7 +46,7 @@ func withJudge(p *permission.Policy, each func(event.Decision) error) func(event
 	}
 }
 
-func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func(event.Decision) error) error {
+func (s *stand) explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func(event.Decision) error) error {
 	sc := bufio.NewScanner(calls)
 	sc.Buffer(nil, maxCallLine)
 	for n := 1; sc.Scan(); n++ {
@@ -65,7 +66,11 @@ func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func
 		if json.Unmarshal(input, &bare) == nil {
 			input = inputOf(c.Tool, bare)
 		}
-		if err := explainOne(ctx, l, c.Tool, input, each); err != nil {
+		if err := s.explainOne(ctx, l, c.Tool, input, each); err != nil {
+			if e := diag.As(err); e.Code == diag.InvalidInput {
+				e.Message = fmt.Sprintf("line %d: %s", n, e.Message)
+				return e.With("line", n)
+			}
 			return err
 		}
 	}
@@ -75,7 +80,13 @@ func explainLines(ctx context.Context, l *agent.Loop, calls io.Reader, each func
 	return sc.Err()
 }
 
-func explainOne(ctx context.Context, l *agent.Loop, name string, input json.RawMessage, each func(event.Decision) error) error {
+func (s *stand) explainOne(ctx context.Context, l *agent.Loop, name string, input json.RawMessage, each func(event.Decision) error) error {
+	if d := s.without(name); d != nil {
+		if _, known := permission.KnownEffects(name, input); known {
+			return each(event.Decision{Tool: name, Input: input, Verdict: event.Deny, Stage: event.StageCeiling,
+				Reason: d.Shown + " does not give its agent " + name + ", so a run does not offer it"})
+		}
+	}
 	j := l.Judge(ctx, tool.Call{ID: "explain", Tool: name, Input: input})
 	if j.Fault != nil {
 		return diag.Usage("%s", forPerson(j.Fault.Output)).With("tool", name).
