@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -25,21 +24,35 @@ import (
 const browserVerb = "follow-redirects"
 
 // everything starts server-everything with a transport over HTTP and gives its
-// address.
+// address. The program takes a port's number only, which another may have taken
+// since it was free: then it is tried again.
 func everything(t *testing.T, transport string) *url.URL {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
 	program := absolute(t, filepath.Join("..", "..", "scripts", "peers", "node_modules", ".bin", "mcp-server-everything"))
 	if _, err := os.Stat(program); err != nil {
 		lacking(t, "server-everything is not fetched: run `make peers`")
 	}
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		l.Close()
+		if listens(t, program, transport, address) {
+			return &url.URL{Scheme: "http", Host: address}
+		}
+	}
+	t.Fatalf("server-everything %s does not start", transport)
+	return nil
+}
+
+// listens starts the program and says whether it came to listen.
+func listens(t *testing.T, program, transport, address string) bool {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(address)
 	cmd := exec.CommandContext(t.Context(), peerNode(t), program, transport)
-	cmd.Env = []string{"HOME=" + t.TempDir(), "PORT=" + strconv.Itoa(port)}
+	cmd.Env = []string{"HOME=" + t.TempDir(), "PORT=" + port}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +64,14 @@ func everything(t *testing.T, transport string) *url.URL {
 	said := bufio.NewReader(stderr)
 	for {
 		line, err := said.ReadString('\n')
-		if err != nil {
-			t.Fatalf("server-everything %s ends: %v", transport, err)
-		}
-		if strings.Contains(line, "port") {
-			break
+		switch {
+		case err != nil || strings.Contains(line, "EADDRINUSE") || strings.Contains(line, "already in use"):
+			return false
+		case strings.Contains(line, "port "+port):
+			go said.WriteTo(discard{}) // ends with the program
+			return true
 		}
 	}
-	go said.WriteTo(discard{}) // ends with the program
-	return &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)}
 }
 
 type discard struct{}
