@@ -20,6 +20,7 @@ func run() int {
 	readme := flag.String("readme", "", "the file whose table between <!-- bench --> marks is rewritten")
 	mcpOnly := flag.Bool("mcp", false, "only the server's figures")
 	serveOnly := flag.Bool("serve", false, "only the figures of larva serve")
+	opencodeOnly := flag.Bool("opencode", false, "only what larva adds to a run of OpenCode")
 	flag.Parse()
 	bin, err := filepath.Abs(*larva)
 	if err != nil {
@@ -31,12 +32,15 @@ func run() int {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{larva: bin, dir: dir}
-	steps := []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn, b.mcp, b.serve}
+	steps := []func() error{b.size, b.validate, b.thousand, b.tenThousand, b.update, b.parallel, b.oneTurn, b.mcp, b.serve, b.opencode}
 	if *mcpOnly {
 		steps = []func() error{b.validate, b.mcp}
 	}
 	if *serveOnly {
 		steps = []func() error{b.serve}
+	}
+	if *opencodeOnly {
+		steps = []func() error{b.validate, b.opencode}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -69,7 +73,8 @@ type bench struct {
 	larva, dir string
 	rows       []row
 	above      int
-	busy       float64 // how much longer than on a quiet machine things take, at least 1
+	extra      []string // further environment of what is measured
+	busy       float64  // how much longer than on a quiet machine things take, at least 1
 }
 
 // note adds a row; ok false counts as above the limit.

@@ -18,8 +18,8 @@ type sample struct {
 
 // env is the environment of every measured process: a home of its own.
 func (b *bench) env(home string) []string {
-	return []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
-		"XDG_DATA_HOME=" + filepath.Join(home, "data")}
+	return append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
+		"XDG_DATA_HOME=" + filepath.Join(home, "data")}, b.extra...)
 }
 
 // once runs argv and gives its sample; a failing program is an error.
