@@ -242,8 +242,8 @@ var modeHelp = map[string]string{
 	"auto": "a model answers harmless questions", "yolo": "ask nothing that a sandbox or a rule does not hold back",
 }
 
-func (t *chatTalk) doClear(context.Context, string) (dialog.Reply, error) {
-	if err := t.clear(); err != nil {
+func (t *chatTalk) doClear(ctx context.Context, _ string) (dialog.Reply, error) {
+	if err := t.clear(ctx); err != nil {
 		return dialog.Reply{}, err
 	}
 	return dialog.Reply{Clear: true, Text: "The conversation begins anew. What was said is kept in the session (/export, larva session show)."}, nil

@@ -11,6 +11,7 @@ import (
 	"larva.dev/larva/internal/model"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/session"
+	"larva.dev/larva/internal/tool"
 )
 
 func joined(list []string) string { return strings.Join(list, ", ") }
@@ -154,7 +155,7 @@ func (t *chatTalk) model(ctx context.Context, label string) error {
 }
 
 // clear begins the conversation anew; background tasks go on.
-func (t *chatTalk) clear() error {
+func (t *chatTalk) clear(ctx context.Context) error {
 	if t.sit.log != nil {
 		if err := t.sit.log.Add(time.Now(), session.Cleared{}); err != nil {
 			return err
@@ -163,10 +164,39 @@ func (t *chatTalk) clear() error {
 	if err := t.app.shelveAgain(t.s); err != nil {
 		return err
 	}
+	if err := t.refresh(ctx); err != nil {
+		return err
+	}
 	t.s.forget()
 	t.l.History = nil
 	t.l.System = t.s.system(time.Now())
 	t.l.Restart("clear")
+	return nil
+}
+
+// refresh gives the agent what its servers have now.
+func (t *chatTalk) refresh(ctx context.Context) error {
+	if t.s.servers == nil || !t.s.servers.Refresh(ctx) {
+		return nil
+	}
+	if err := t.app.pin(ctx, t.s, t.s.servers); err != nil {
+		return err
+	}
+	tools := &tool.Registry{}
+	for _, one := range t.s.tools.All() {
+		if !isServerTool(one.Spec().Name) {
+			if err := tools.Add(one); err != nil {
+				return err
+			}
+		}
+	}
+	t.s.tools = tools
+	told := t.s.notices
+	if err := t.app.hireServers(t.s, t.s.servers); err != nil {
+		return err
+	}
+	t.s.notices = told
+	t.l.TakeUp(t.l.Model, func(l *agent.Loop) { l.Tools = tools })
 	return nil
 }
 

@@ -38,7 +38,7 @@ func fakeServer(kind string) {
 		out.Write(append(line, '\n'))
 		out.Flush()
 	}
-	calls := 0
+	calls, grown := 0, false
 	switch kind {
 	case "chatter":
 		fmt.Println("Starting server...")
@@ -83,6 +83,9 @@ func fakeServer(kind string) {
 			if kind == "late" && calls == 1 {
 				tools = nil
 			}
+			if kind == "grows" && grown {
+				tools = append(tools, map[string]any{"name": "grown"})
+			}
 			reply(map[string]any{"tools": tools})
 		case "prompts/list":
 			reply(map[string]any{"prompts": []any{map[string]any{"name": "greet", "arguments": []any{map[string]any{"name": "who", "required": true}}}}})
@@ -93,6 +96,10 @@ func fakeServer(kind string) {
 		case "resources/read":
 			reply(map[string]any{"contents": []any{map[string]any{"uri": "x://1", "text": "the one"}}})
 		case "tools/call":
+			if kind == "grows" {
+				grown = true
+				send(map[string]any{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+			}
 			fakeCall(kind, r.Params, reply, send)
 		default:
 			// silent: a legacy server answers nothing that it does not know
@@ -402,5 +409,29 @@ func TestManyServers(t *testing.T) {
 	}
 	if took := time.Since(began); took > 6*time.Second || connected != 10 {
 		t.Errorf("got %d connected after %s, want 10 within the bound", connected, took)
+	}
+}
+
+// What has changed is read for a fresh context, not before.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	m := start(t, Options{}, fake(t, "grows"))
+	before := len(statusOf(t, m, Connected).Tools)
+	if m.Refresh(t.Context()) {
+		t.Error("nothing has changed")
+	}
+	if _, err := m.Call(t.Context(), "grows", "look", json.RawMessage(`{}`), true); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(m.Status()[0].Tools); got != before {
+		t.Errorf("got %d tools in the middle of the work, want %d", got, before)
+	}
+	for late := time.Now().Add(10 * time.Second); !m.Refresh(t.Context()); { // the notice comes beside the answer
+		if time.Now().After(late) {
+			t.Fatal("the change did not come")
+		}
+	}
+	if got := len(m.Status()[0].Tools); got != before+1 {
+		t.Errorf("got %d tools, want %d", got, before+1)
 	}
 }

@@ -196,6 +196,17 @@ func (m *Manager) find(name string) *server {
 	return nil
 }
 
+// Refresh reads anew what servers have said to have changed since it was read:
+// for a fresh context, since a model is not to see its tools change in the
+// middle of its work. It says whether anything was read.
+func (m *Manager) Refresh(ctx context.Context) bool {
+	read := false
+	for _, s := range m.servers {
+		read = s.refresh(ctx) || read
+	}
+	return read
+}
+
 // Refuse lets go of a server for good: nothing of it is used.
 func (m *Manager) Refuse(name string, why error) {
 	s := m.find(name)

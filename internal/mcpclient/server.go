@@ -38,6 +38,7 @@ type server struct {
 	session *mcp.ClientSession
 	program *program
 	lists   int // how often the server has said that a list changed
+	known   int // lists when they were read last
 	one     sync.Mutex
 	shut    bool
 }
@@ -161,9 +162,32 @@ func (s *server) settle(ctx context.Context, session *mcp.ClientSession) error {
 			return context.Cause(ctx)
 		}
 		if s.changes() == seen || time.Now().After(late) {
+			s.mu.Lock()
+			s.known = seen
+			s.mu.Unlock()
 			return nil
 		}
 	}
+}
+
+// refresh reads the lists again where they have changed. One that cannot be
+// read stays as it was known.
+func (s *server) refresh(ctx context.Context) bool {
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.mu.Lock()
+	session, due := s.session, s.lists != s.known && s.status.State == Connected
+	s.mu.Unlock()
+	if !due || session == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.m.o.Connect)
+	defer cancel()
+	if err := s.settle(ctx, session); err != nil {
+		s.m.o.Tell(s.c.Name, "lists", "what MCP server "+s.c.Name+" has could not be read anew: "+err.Error())
+		return false
+	}
+	return true
 }
 
 func (s *server) changed() {
