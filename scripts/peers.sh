@@ -30,6 +30,12 @@ fetch .
 if [ "$(uname -sm)" = "Linux x86_64" ]; then
 	fetch opencode
 fi
+# Pi, in two versions, is fetched on request alone ("scripts/peers.sh pi"): no
+# test starts it yet.
+if [ "${1:-}" = pi ]; then
+	fetch pi-0841
+	fetch pi-latest
+fi
 if ! recent node; then
 	if [ "$(uname -sm)" != "Linux x86_64" ]; then
 		echo "peers: Node.js $(node --version 2>/dev/null || echo 'is missing'); 22.19 or newer is needed" >&2
