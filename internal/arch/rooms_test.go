@@ -71,6 +71,7 @@ var rooms = map[string]string{
 	"webui/page":             "",                                                         // HTML, style and scripts as files, embedded
 	"launch/opencode/plugin": "",                                                         // the part that OpenCode runs, embedded
 	"launch/opencode":        "launch/opencode/plugin words",                             // personas as agents of the real OpenCode: a pure plan, rules, and the words of its calls
+	"launch/pi":              "words",                                                    // a start of the real Pi with a persona: a pure plan, and its directory of settings
 
 	// front
 	"app": "*",
