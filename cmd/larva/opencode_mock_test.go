@@ -365,10 +365,23 @@ func (r ocRan) String() string {
 	return fmt.Sprintf("exit %d after %s\nstdout: %s\nstderr: %s", r.code, r.took.Round(time.Millisecond), r.stdout, r.stderr)
 }
 
+// ocSlots are how many real programs run at once: each takes two cores and
+// 600 MB.
+var ocSlots = make(chan struct{}, 2)
+
+// heavy says that a command line starts the real program.
+func (w *ocWorld) heavy(argv []string) bool {
+	return argv[0] == w.real || len(argv) > 1 && argv[1] == "opencode" && !slices.Contains(argv, "--larva-dry-run")
+}
+
 // start runs a program in the project, with nothing on stdin.
 func (w *ocWorld) start(argv ...string) ocRan {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	if w.heavy(argv) {
+		ocSlots <- struct{}{}
+		defer func() { <-ocSlots }()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	if argv[0] == w.self {

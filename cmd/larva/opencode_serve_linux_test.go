@@ -29,6 +29,7 @@ type ocServer struct {
 	errs    *lockedBuffer
 	ended   chan struct{}
 	started time.Duration
+	freed   sync.Once
 }
 
 type lockedBuffer struct {
@@ -62,8 +63,10 @@ func (w *ocWorld) serve(args ...string) *ocServer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	ocSlots <- struct{}{}
 	begin := time.Now()
 	if err := s.cmd.Start(); err != nil {
+		<-ocSlots
 		w.t.Fatal(err)
 	}
 	found := make(chan string, 1)
@@ -85,7 +88,7 @@ func (w *ocWorld) serve(args ...string) *ocServer {
 		s.started = time.Since(begin)
 	case <-s.ended:
 		w.t.Fatalf("larva opencode serve ended:\n%s", s.errs)
-	case <-time.After(2 * time.Minute):
+	case <-time.After(4 * time.Minute):
 		w.t.Fatalf("larva opencode serve does not listen:\n%s", s.errs)
 	}
 	return s
@@ -93,10 +96,11 @@ func (w *ocWorld) serve(args ...string) *ocServer {
 
 // stop ends it as a person would, and is safe to be called twice.
 func (s *ocServer) stop() {
+	defer s.freed.Do(func() { <-ocSlots })
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		<-s.ended
 		s.w.t.Errorf("larva opencode serve did not end at SIGTERM:\n%s", s.errs)
@@ -109,7 +113,7 @@ func (s *ocServer) call(method, path string, in, out any) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {

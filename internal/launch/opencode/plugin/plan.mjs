@@ -100,7 +100,7 @@ export function parsePlan(text) {
     native: list(raw.native ?? [], "plan.native"),
     npm: strings(raw.npm ?? {}, "plan.npm", true),
     policies: list(record(raw.policy ?? {}, "plan.policy").paths ?? [], "plan.policy.paths"),
-    deadlineMs: Number.isInteger(raw.deadline_ms) && raw.deadline_ms > 0 ? raw.deadline_ms : 5000,
+    deadlineMs: Number.isInteger(raw.deadline_ms) && raw.deadline_ms > 0 ? raw.deadline_ms : 15_000,
     auto: raw.auto === true,
     debug: raw.debug === true,
   };

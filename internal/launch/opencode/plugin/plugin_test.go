@@ -49,7 +49,7 @@ func TestModules(t *testing.T) {
 	if err != nil || len(tests) == 0 {
 		t.Fatalf("no tests: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node(t), append([]string{"--test", "--test-reporter=tap"}, tests...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
