@@ -17,6 +17,10 @@ import { toast, failed } from './toast.js';
 import { graphHref } from './route.js';
 import { put } from './api.js';
 
+// ms after a write of ours: what another process took back before the registry
+// was looked at again is told by nobody.
+const LATER = 1000;
+
 /**
  * @typedef {{id: string, variant: string, meta: {active: string, variants: string[]}, base: Map<string, any>, activeDigest: string}} Held
  * base is the spec as it was read; its spec_digest goes with each write.
@@ -140,6 +144,7 @@ export function makeDetail(main, outside) {
       if (result.conflict) return await settle(result.conflict, { thenSave: true });
       show(held);
       toast('Saved');
+      setTimeout(refresh, LATER);
       return true;
     } catch (err) {
       if (mine !== turn) return false;
@@ -196,6 +201,7 @@ export function makeDetail(main, outside) {
           await put(held.id, held.variant, bare(draft), '');
           await open(held.id, held.variant);
           toast('Registered anew');
+          setTimeout(refresh, LATER);
         } catch (err) { failed('Not registered', err); }
       } } }));
     banner.hidden = false;
