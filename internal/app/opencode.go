@@ -193,8 +193,7 @@ func (l *openCodeLaunch) userAgent(name string) bool {
 	if strings.ContainsAny(name, `/\"`) || name == "." || name == ".." {
 		return false
 	}
-	quoted := `"` + name + `"`
-	if strings.Contains(l.app.Getenv("OPENCODE_CONFIG_CONTENT"), quoted) {
+	if opencode.NamesAgent([]byte(l.app.Getenv("OPENCODE_CONFIG_CONTENT")), name) {
 		return true
 	}
 	files := []string{l.app.Getenv("OPENCODE_CONFIG")}
@@ -208,7 +207,7 @@ func (l *openCodeLaunch) userAgent(name string) bool {
 	}
 	return slices.ContainsFunc(files, func(f string) bool {
 		text, err := os.ReadFile(f) // not there: it says nothing
-		return err == nil && strings.Contains(string(text), quoted)
+		return err == nil && opencode.NamesAgent(text, name)
 	})
 }
 

@@ -16,12 +16,14 @@ type Call struct {
 // asked for it, and --auto false is taken for asking.
 func ReadArgs(args []string) Call {
 	var c Call
+	run := false // what follows may be words of a message
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a == "--" {
 			break
 		}
-		if i == 0 && a == "attach" {
+		run = run || a == "run"
+		if a == "attach" && !run { // flags may stand before a command
 			c.Attach = true
 		}
 		if !strings.HasPrefix(a, "--") {
