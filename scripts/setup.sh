@@ -28,6 +28,13 @@ if ((${#missing[@]})); then
 	apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
+# What tests run against comes over the network while the tools are built.
+if [ -n "${LARVA_PEERS:-}" ]; then
+	scripts/peers.sh &
+	peers=$!
+fi
+
 # Both are tools of go.mod: they share what is compiled for larva itself.
 mkdir -p .cache/bin
 go build -o .cache/bin/ cuelang.org/go/cmd/cue honnef.co/go/tools/cmd/staticcheck
+[ -z "${peers:-}" ] || wait "$peers"

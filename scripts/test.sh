@@ -3,8 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 start=$SECONDS
-scripts/setup.sh
-scripts/peers.sh
+LARVA_PEERS=1 scripts/setup.sh # with what tests run against
 export PATH="$PWD/.cache/bin:$PATH"
 export LARVA_SCREENSHOTS="$PWD/.cache/screenshots" # what the page of larva serve looks like
 LARVA_SET_UP=1 scripts/lint.sh # not twice
