@@ -17,8 +17,8 @@ import { toast, failed } from './toast.js';
 import { graphHref } from './route.js';
 import { put } from './api.js';
 
-// ms after a write of ours: what another process took back before the registry
-// was looked at again is told by nobody.
+// ms after a persona was registered anew: what another process deletes before the
+// registry was looked at again is told by nobody.
 const LATER = 1000;
 
 /**
@@ -144,7 +144,6 @@ export function makeDetail(main, outside) {
       if (result.conflict) return await settle(result.conflict, { thenSave: true });
       show(held);
       toast('Saved');
-      setTimeout(refresh, LATER);
       return true;
     } catch (err) {
       if (mine !== turn) return false;
