@@ -327,7 +327,6 @@ func TestChatScreenInterruptsAndQuits(t *testing.T) {
 	z := newTypist(t)
 	z.engine.busy = true
 	z.keys("ctrl+c")
-	time.Sleep(0)
 	z.write("x") // anything else takes it back
 	z.keys("ctrl+c")
 	if len(z.engine.done) != 0 || z.engine.interrupted != 2 {
