@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"larva.dev/larva/internal/cli"
 )
 
 // ocMock is a model service that speaks OpenAI's chat completions, streamed,
@@ -401,11 +403,14 @@ func (w *ocWorld) start(argv ...string) ocRan {
 	return r
 }
 
-// larva runs this test binary as larva; both streams together.
+// larva runs a command line of larva; both streams together. It starts no
+// program of its own, so it takes no start either.
 func (w *ocWorld) larva(args ...string) (string, int) {
 	w.t.Helper()
-	r := w.start(append([]string{w.self}, args...)...)
-	return r.stdout + r.stderr, r.code
+	var out lockedBuffer
+	code := cli.Main(w.t.Context(), cli.Process{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+		Environ: w.environ(), Dir: w.dir, Self: []string{w.self}})
+	return out.String(), code
 }
 
 // opencode is larva opencode; plain is the program without larva.

@@ -32,23 +32,6 @@ type ocServer struct {
 	freed   sync.Once
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 var ocListening = regexp.MustCompile(`listening on (http://[0-9.:]+)`)
 
 // serve starts one and waits until it listens. It ends with the test.

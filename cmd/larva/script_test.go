@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	if code, ok := asOther(os.Args); ok {
 		os.Exit(code)
 	}
+	_ = os.Setenv("COLUMNS", "100") // how wide help is: its library looks here, also for a command line inside this process
 	testscript.Main(m, map[string]func(){"larva": func() { os.Exit(run()) }, "briefly": briefly})
 }
 
@@ -26,13 +27,16 @@ func TestMain(m *testing.M) {
 // printed into the scripts.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	dir, names := inside(t, filepath.Join("..", "..", "testdata", "script"))
+	commands := insiders(t.Context(), names)
+	commands["capture"] = capture
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("LARVA_UPDATE") != "",
-		Setup:               freshHome,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "capture": capture},
+		Setup:               insideHome,
+		Cmds:                commands,
 	})
 }
 
@@ -50,7 +54,7 @@ func freshHome(env *testscript.Env) error {
 	if bin, _, ok := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator)); ok && runtime.GOOS != "windows" {
 		env.Setenv("PATH", bin+":/usr/bin:/bin") // what else is installed here is no part of a script
 	}
-	env.Setenv("COLUMNS", "100")
+	env.Setenv("COLUMNS", os.Getenv("COLUMNS"))
 	repo, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		return err
@@ -65,14 +69,16 @@ func freshHome(env *testscript.Env) error {
 }
 
 // exits runs a command and checks its exact exit code: exits 2 larva frobnicate.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+func exits(ts *testscript.TestScript, neg bool, args []string, larva func(*testscript.TestScript, []string) int) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG…]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if args[1] == "inside" {
+		got = larva(ts, args[2:])
+	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		coder, ok := err.(interface{ ExitCode() int })
 		if !ok {
 			ts.Fatalf("%v", err)

@@ -60,5 +60,5 @@ func (c chatCmd) input() (app.RunInput, error) {
 	}
 	in := app.RunInput{Persona: c.Persona, Prompt: strings.Join(c.Prompt, " "), Profile: c.Profile, Variant: c.Variant, Model: c.Model, Mode: c.Mode,
 		Allow: c.Allow, Ask: c.Ask, Deny: c.Deny, AddDirs: c.AddDir, Continue: c.Continue, Resume: c.Resume, Fork: c.Fork}
-	return in, limitFlags{BudgetUSD: c.BudgetUSD, BudgetTokens: c.BudgetTokens, Effort: c.Effort}.put(&in)
+	return in, limitFlags{BudgetUSD: c.BudgetUSD, BudgetTokens: c.BudgetTokens, Effort: c.Effort}.put(&in, "")
 }

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,8 +27,8 @@ type limitFlags struct {
 // maxSchemaFile bounds a schema: the model reads all of it.
 const maxSchemaFile = 1 << 20
 
-// put checks the flags and puts them into the input.
-func (f limitFlags) put(in *app.RunInput) error {
+// put checks the flags and puts them into the input; a file's name is meant from dir.
+func (f limitFlags) put(in *app.RunInput, dir string) error {
 	switch {
 	case f.BudgetUSD != nil && !(*f.BudgetUSD >= 0 && *f.BudgetUSD <= 1e6):
 		return diag.Usage("--budget-usd %v: expected a number from 0 to 1000000", *f.BudgetUSD)
@@ -45,7 +48,7 @@ func (f limitFlags) put(in *app.RunInput) error {
 	in.Limits = profile.Limits{USD: f.BudgetUSD, Tokens: f.BudgetTokens, Time: f.TimeLimit}
 	in.Effort = f.Effort
 	var err error
-	in.JSONSchema, err = schemaFile(f.JSONSchema)
+	in.JSONSchema, err = schemaFile(f.JSONSchema, dir)
 	if len(in.JSONSchema) > 0 && !isObject(f.JSONSchema) {
 		in.JSONSchemaFile = f.JSONSchema
 	}
@@ -53,16 +56,20 @@ func (f limitFlags) put(in *app.RunInput) error {
 }
 
 // schemaFile reads a schema; what begins with { is one itself.
-func schemaFile(name string) ([]byte, error) {
+func schemaFile(name, dir string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
 	if isObject(name) {
 		return bytes.TrimSpace([]byte(name)), nil
 	}
-	f, err := os.Open(name)
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, diag.Usage("--json-schema: %v", err)
+		return nil, diag.Usage("--json-schema: %v", renamed(err, name))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSchemaFile+1))
@@ -75,6 +82,15 @@ func schemaFile(name string) ([]byte, error) {
 		return nil, diag.Usage("--json-schema %s: the file is empty", name)
 	}
 	return data, nil
+}
+
+// renamed is an error about a file under the name that was typed.
+func renamed(err error, name string) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
+	}
+	return err
 }
 
 // isObject says whether text begins as a JSON object does.

@@ -77,7 +77,7 @@ func (c runCmd) input(ctx context.Context, s *session) (app.RunInput, error) {
 		Continue: c.Continue, Resume: c.Resume, Fork: c.Fork,
 		FailOnDenied: c.FailOnDenied, Worktree: c.Worktree, Stdin: c.stdin(ctx, s), StdinTTY: isTerminal(s.process.Stdin),
 	}
-	if err := c.put(&in); err != nil {
+	if err := c.put(&in, s.process.Dir); err != nil {
 		return in, err
 	}
 	if len(c.Override) > 0 {
