@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +14,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"larva.dev/larva/internal/cli"
 )
 
 // chatRequest is what a test's model server reads of a request.
@@ -105,56 +111,155 @@ func taskCall(i int, background bool) map[string]any {
 		"subagent_type": "scout", "run_in_background": background}}
 }
 
-// TestManyTasks lets 64 children work at once: each result comes once, in the
-// order of the calls, in little memory.
-func TestManyTasks(t *testing.T) {
-	t.Parallel()
-	const many = 64
-	var atWork atomic.Int32
-	all := make(chan struct{})
-	url := chatServer(t, func(r chatRequest, gone <-chan struct{}) (string, []map[string]any) {
-		switch {
-		case r.says("system", "You look."):
-			if atWork.Add(1) == many {
+// manyTasks are at work at once in TestManyTasks, the last of them in the
+// background, as many as may be there.
+const manyTasks, manyBackground = 64, 8
+
+var foundIn = regexp.MustCompile(`found \d+\.`)
+
+// manyServer answers a lead that hands out manyTasks in one answer. No child is
+// answered before all have asked; those in the background one after the other
+// from the last to the first, each once the lead has the one before.
+func manyServer(t *testing.T) (url, want string) {
+	t.Helper()
+	var asked atomic.Int32
+	all, free := make(chan struct{}), make([]chan struct{}, manyBackground)
+	for i := range free {
+		free[i] = make(chan struct{})
+	}
+	var mu sync.Mutex
+	freed := 0
+	wait := func(c, gone <-chan struct{}) {
+		select {
+		case <-c:
+		case <-gone:
+		case <-time.After(time.Minute):
+		}
+	}
+	const foreground = manyTasks - manyBackground
+	url = chatServer(t, func(r chatRequest, gone <-chan struct{}) (string, []map[string]any) {
+		if r.says("system", "You look.") {
+			if asked.Add(1) == manyTasks {
 				close(all)
 			}
-			select { // no child is answered before all have asked
-			case <-all:
-			case <-gone:
-			case <-time.After(time.Minute):
-			}
-			for i := range many {
+			wait(all, gone)
+			for i := range manyTasks {
 				if r.says("user", fmt.Sprintf("look at %d.", i)) {
+					if i >= foreground {
+						wait(free[i-foreground], gone)
+					}
 					return fmt.Sprintf("found %d.", i), nil
 				}
 			}
 			return "lost", nil
-		case !r.says("tool", "found"):
-			var calls []map[string]any
-			for i := range many {
-				calls = append(calls, taskCall(i, false))
+		}
+		var calls []map[string]any
+		if !r.says("tool", "found") {
+			for i := range manyTasks {
+				calls = append(calls, taskCall(i, i >= foreground))
 			}
 			return "", calls
 		}
-		var b strings.Builder
+		var found []string
 		for _, m := range r.Messages {
-			if m.Role == "tool" {
-				b.WriteString(fmt.Sprint(m.Content) + " ")
+			if m.Role == "tool" || m.Role == "user" {
+				found = append(found, foundIn.FindAllString(fmt.Sprint(m.Content), -1)...)
 			}
 		}
-		return b.String(), nil
+		mu.Lock()
+		defer mu.Unlock()
+		if back := len(found) - foreground; back == freed && freed < manyBackground {
+			freed++
+			close(free[manyBackground-freed])
+		}
+		return strings.Join(found, " "), nil
 	})
-	cmd, _ := taskRun(t, url, `{"max_parallel":64}`)
+	var list []string
+	for i := range foreground {
+		list = append(list, fmt.Sprintf("found %d.", i))
+	}
+	for i := range manyBackground {
+		list = append(list, fmt.Sprintf("found %d.", manyTasks-1-i))
+	}
+	return url, strings.Join(list, " ")
+}
+
+// TestManyTasks lets 64 children work at once: each result comes once, those of
+// the foreground in the order of the calls, those of the background as they
+// end, in little memory, and no process is left.
+func TestManyTasks(t *testing.T) {
+	t.Parallel()
+	url, want := manyServer(t)
+	cmd, dir := taskRun(t, url, `{"max_parallel":64}`)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.Bytes())
 	}
-	var want strings.Builder
-	for i := range many {
-		fmt.Fprintf(&want, "found %d. ", i)
+	manyDelivered(t, out.String(), want)
+	nobodyIn(t, dir)
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" {
+		t.Logf("COUNT %d tasks at once: %d MiB at most", manyTasks, u.Maxrss>>10)
+		if u.Maxrss>>10 > 250 {
+			t.Errorf("got %d MiB, want 250 at most", u.Maxrss>>10)
+		}
 	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+}
+
+// TestManyTasksLeaveNoGoroutine runs the same inside this process: once the
+// command line has ended, nothing that it began goes on. A label tells its
+// goroutines from those of other tests: each has that of who began it.
+func TestManyTasksLeaveNoGoroutine(t *testing.T) {
+	t.Parallel()
+	url, want := manyServer(t)
+	cmd, _ := taskRun(t, url, `{"max_parallel":64}`)
+	var out, stderr lockedBuffer
+	code, one := -1, make(chan struct{})
+	pprof.Do(t.Context(), pprof.Labels("test", t.Name()), func(ctx context.Context) {
+		go func() { <-one }()
+		code = cli.Main(ctx, cli.Process{Args: cmd.Args[1:], Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr,
+			Environ: cmd.Env, Dir: cmd.Dir, Self: []string{cmd.Path}})
+	})
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, stderr.String())
+	}
+	manyDelivered(t, out.String(), want)
+	left := labelled(t, t.Name())
+	if left == "" {
+		t.Fatal("the one that is left is not seen")
+	}
+	close(one)
+	for range 100 { // one that has done its last may still be on its way out
+		if left = labelled(t, t.Name()); left == "" {
+			return
+		}
+		runtime.Gosched()
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("goroutines are left:\n%s", left)
+}
+
+// labelled gives the stacks of goroutines with that label, but for those that a
+// process keeps: of HTTP connections for the next request, and of signals.
+func labelled(t *testing.T, name string) string {
+	t.Helper()
+	var all bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for stack := range strings.SplitSeq(all.String(), "\n\n") {
+		if strings.Contains(stack, `"test":"`+name+`"`) && !strings.Contains(stack, "net/http.(*persistConn)") && !strings.Contains(stack, "os/signal.loop") {
+			out = append(out, stack)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// manyDelivered checks a stream of events of a run against manyServer.
+func manyDelivered(t *testing.T, stream, want string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(stream), "\n")
 	var last struct {
 		Type, Result string
 		Usage        struct {
@@ -164,16 +269,26 @@ func TestManyTasks(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
 		t.Fatal(err)
 	}
-	if last.Type != "result" || last.Result != want.String() || last.Usage.InputTokens != 10*(many+2) {
-		t.Errorf("got %+v\nwant %s", last, want.String())
+	// each child once; the lead at first, with the foreground's results, and with each of the background's
+	if n := 10 * (manyTasks + 2 + manyBackground); last.Type != "result" || last.Result != want || last.Usage.InputTokens != n {
+		t.Errorf("got %+v\nwant %d tokens, %s", last, n, want)
 	}
-	if n := strings.Count(out.String(), `"type":"task_end"`); n != many {
-		t.Errorf("got %d ends, want %d", n, many)
+	if n := strings.Count(stream, `"type":"task_end"`); n != manyTasks {
+		t.Errorf("got %d ends, want %d", n, manyTasks)
 	}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" {
-		t.Logf("COUNT %d tasks at once: %d MiB at most", many, u.Maxrss>>10)
-		if u.Maxrss>>10 > 250 {
-			t.Errorf("got %d MiB, want 250 at most", u.Maxrss>>10)
+}
+
+// nobodyIn fails where a process has its working directory below dir.
+func nobodyIn(t *testing.T, dir string) {
+	t.Helper()
+	list, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil || len(list) == 0 && runtime.GOOS == "linux" {
+		t.Fatalf("processes cannot be listed: %v", err)
+	}
+	for _, link := range list {
+		if at, err := os.Readlink(link); err == nil && (at == dir || strings.HasPrefix(at, dir+"/")) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+			t.Errorf("%s is left: %q", filepath.Dir(link), line)
 		}
 	}
 }
@@ -216,6 +331,7 @@ func TestTasksEndWithTheRun(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("got %v, want exit code 130", err)
 	}
+	nobodyIn(t, dir)
 	for i, pid := range pids {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("the shell of task %d (%d) is left: %v", i, pid, err)
