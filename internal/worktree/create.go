@@ -73,7 +73,10 @@ func Create(ctx context.Context, o Options) (*Tree, error) {
 		base = "HEAD"
 	}
 	t := &Tree{Repo: r.top, repo: r}
-	if t.From, err = r.git.commit(ctx, base); err != nil {
+	if t.From = r.head; o.Base != "" || r.head == "" {
+		t.From, err = r.git.commit(ctx, base)
+	}
+	if err != nil {
 		return nil, wrap(err, "the commit to begin at cannot be read")
 	}
 	if t.From == "" {
@@ -151,8 +154,7 @@ func (t *Tree) add(ctx context.Context, o Options) error {
 	if t.record == "" || filepath.Dir(t.record) != filepath.Join(t.repo.common, "worktrees") {
 		return failed("git has made the worktree %s in a place of its own: %q", t.Dir, t.record)
 	}
-	t.state = state{V: 1, Branch: t.Branch, Base: t.Base, From: t.From, Repo: t.Repo, Dir: t.Dir, Label: o.Label, Created: time.Now().UTC()}
-	t.state.Stash, _ = t.repo.shared().line(ctx, "rev-parse", "-q", "--verify", "refs/stash")
+	t.state = state{V: 1, Branch: t.Branch, Base: t.Base, From: t.From, Repo: t.Repo, Dir: t.Dir, Label: o.Label, Created: time.Now().UTC(), Stash: t.repo.stash}
 	if t.held, err = hold(ctx, filepath.Join(t.record, heldFile)); err == nil {
 		err = t.state.write(t.record)
 	}

@@ -78,6 +78,11 @@ func TestCreateRefused(t *testing.T) {
 	mkdir(t, filepath.Join(top, "crooked"))
 	b.gitIn(filepath.Join(top, "crooked"), "init", "-q")
 	write(t, filepath.Join(top, "crooked/.git/HEAD"), strings.Repeat("1", 40)+"\n")
+	old := filepath.Join(top, "old")
+	write(t, filepath.Join(old, "git"), "#!/bin/sh\ncase $1 in version) echo git version 2.30.9;; *) exit 129;; esac\n")
+	if err := os.Chmod(filepath.Join(old, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		change  func(*Options)
 		outside bool
@@ -99,6 +104,7 @@ func TestCreateRefused(t *testing.T) {
 		"copy home":     {func(o *Options) { o.Copy = []string{"~/x"} }, false, "outside of the repository"},
 		"copy git":      {func(o *Options) { o.Copy = []string{".git/config"} }, false, "git's own"},
 		"no git":        {func(o *Options) { o.Environ = []string{"PATH=/nowhere"} }, false, "not installed"},
+		"old git":       {func(o *Options) { o.Environ = []string{"PATH=" + old} }, false, "git 2.30.9 is too old for worktrees: it has to be 2.31 or later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := b.options()

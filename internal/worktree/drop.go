@@ -66,12 +66,17 @@ func removeAll(dir string) error {
 
 // unbranch deletes a branch that stands at a commit.
 func (r repo) unbranch(ctx context.Context, branch, at string) error {
+	if at == "" { // git would take it for no condition
+		return nil
+	}
 	ref := "refs/heads/" + branch
-	now, err := r.shared().commit(ctx, ref)
-	if err != nil || now == "" || now != at {
+	_, err := r.shared().run(ctx, "update-ref", "-d", ref, at)
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	_, err = r.shared().run(ctx, "update-ref", "-d", ref, at)
+	if now, cerr := r.shared().commit(ctx, ref); cerr == nil && now != at {
+		return nil // moved, or gone
+	}
 	return err
 }
 

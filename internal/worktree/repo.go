@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"larva.dev/larva/internal/diag"
@@ -23,6 +24,59 @@ type repo struct {
 	own    string // its git directory
 	common string // the one that all worktrees share
 	git    git    // in top
+	head   string // the commit of HEAD, "" where that was not told
+	stash  string // that of the stash, "" for none
+}
+
+// What open asks for besides: a glob that is one name, since there may be none.
+const (
+	stashGlob  = "refs/stas[h]"
+	headCommit = "HEAD^{commit}"
+)
+
+// oldestGit knows settings that are handed over in the environment: an older
+// one would run what the repository's configuration names.
+const oldestGit = "2.31"
+
+// tooOld says that git is older than that; nil where its version is not the
+// reason.
+func tooOld(ctx context.Context, g git) error {
+	out, err := g.line(ctx, "version")
+	if err != nil {
+		return nil
+	}
+	v := strings.TrimPrefix(out, "git version ")
+	major, rest, _ := strings.Cut(v, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	a, aerr := strconv.Atoi(major)
+	b, berr := strconv.Atoi(minor)
+	if v == out || aerr != nil || berr != nil || a > 2 || a == 2 && b >= 31 {
+		return nil
+	}
+	return diag.New(diag.Unsupported, "git %s is too old for worktrees: it has to be %s or later", clip(v), oldestGit).
+		WithHint("install a newer git, or work without a worktree")
+}
+
+// commits reads the ends of open's answer: the stash, if there is one, and
+// HEAD, which git repeats as it was asked where it is no commit.
+func commits(l []string) (head, stash string, ok bool) {
+	if len(l) == 2 {
+		if !isObject(l[0]) {
+			return "", "", false
+		}
+		stash, l = l[0], l[1:]
+	}
+	switch {
+	case len(l) == 0 || len(l) == 1 && l[0] == headCommit:
+		return "", stash, true
+	case len(l) == 1 && isObject(l[0]):
+		return l[0], stash, true
+	}
+	return "", "", false
+}
+
+func isObject(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // open finds the repository around dir.
@@ -35,9 +89,20 @@ func open(ctx context.Context, dir string, environ []string) (repo, error) {
 		return repo{}, failed("the directory %s cannot be read: %v", dir, err)
 	}
 	g := git{environ: environ, dir: real}
-	// Where there is no checkout git fails at the last question only.
-	out, err := g.run(ctx, "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-	l := strings.Split(strings.TrimRight(out, "\r\n"), "\n")
+	// Where there is no checkout git fails at the last but two. HEAD, which may
+	// have no commit yet, is asked for last.
+	out, err := g.run(ctx, "rev-parse", "--local-env-vars", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir", "--show-toplevel",
+		"--glob="+stashGlob, headCommit)
+	l, knows := strings.Split(strings.TrimRight(out, "\r\n"), "\n"), false
+	for len(l) > 0 && strings.HasPrefix(l[0], "GIT_") {
+		knows = knows || strings.TrimRight(l[0], "\r") == "GIT_CONFIG_COUNT"
+		l = l[1:]
+	}
+	if !knows {
+		if old := tooOld(ctx, g); old != nil {
+			return repo{}, old
+		}
+	}
 	switch {
 	case len(l) < 4:
 		if err == nil {
@@ -50,10 +115,11 @@ func open(ctx context.Context, dir string, environ []string) (repo, error) {
 	case l[1] != "true":
 		return repo{}, failed("%s lies in a repository's git directory, not in a checkout", real)
 	}
-	if err != nil || len(l) != 5 {
+	head, stash, ok := commits(l[min(len(l), 5):])
+	if len(l) < 5 || !ok || err != nil && head != "" {
 		return repo{}, noRepo(real, err)
 	}
-	r := repo{git: g}
+	r := repo{git: g, head: head, stash: stash}
 	for _, p := range []struct {
 		to   *string
 		path string
