@@ -54,6 +54,9 @@ func (a *App) standApart(ctx context.Context, in RunInput, temp string, sit *sit
 		told = append(told, more...)
 		s, err = b.stand(ctx, in.about(temp, sit))
 	}
+	if err == nil && w != nil && onlyReads(s.mode(), s.at) { // its definition has said so
+		err = errOnlyReads()
+	}
 	if err != nil {
 		return b, nil, w, err
 	}

@@ -265,6 +265,9 @@ func (a *App) Plan(ctx context.Context, in RunInput) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	if (in.Worktree || s.apart != "") && onlyReads(s.mode(), s.at) {
+		return Plan{}, withNotices(errOnlyReads(), s.notices)
+	}
 	if err := s.unknownCommand(in.Prompt); err != nil {
 		return Plan{}, withNotices(err, s.notices)
 	}

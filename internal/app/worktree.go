@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"larva.dev/larva/internal/agent"
 	"larva.dev/larva/internal/diag"
 	"larva.dev/larva/internal/event"
+	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/profile"
 	"larva.dev/larva/internal/worktree"
 )
@@ -63,10 +65,18 @@ func (a *App) setApart(ctx context.Context, in RunInput) (*App, *apartRun, []str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	holds, err := a.treeHolds(ctx, in.about("", &sitting{}).flags)
+	at, err := a.locate()
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	stood, err := a.treeProfile(ctx, at, in.about("", &sitting{}).flags)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if onlyReads(stood.Mode, at) {
+		return nil, nil, nil, errOnlyReads()
+	}
+	holds := stood.Worktree
 	t, err := worktree.Create(ctx, worktree.Options{Cwd: a.workDir(), Data: data, Label: in.Persona, Environ: a.environ,
 		WithChanges: holds.Changes != nil && *holds.Changes, Copy: holds.Copy})
 	if errors.Is(err, worktree.ErrOutside) {
@@ -79,25 +89,34 @@ func (a *App) setApart(ctx context.Context, in RunInput) (*App, *apartRun, []str
 	return a.in(t), &apartRun{tree: t}, notices, nil
 }
 
-// treeHolds is what the profile wants in worktrees, read before there is one.
-func (a *App) treeHolds(ctx context.Context, f flags) (profile.Worktree, error) {
-	at, err := a.locate()
-	if err != nil {
-		return profile.Worktree{}, err
-	}
+// onlyReads says that a run may have no worktree: making one writes branches
+// and records into the repository, which plan mode promises not to, and in place
+// it would be another run than the one that was asked for.
+func onlyReads(mode string, at where) bool {
+	return mode == permission.Plan && exists(filepath.Join(at.project, ".git"))
+}
+
+func errOnlyReads() error {
+	return diag.New(diag.Unsupported, "plan mode only reads: no worktree is made in it").
+		WithHint("plan without a worktree, or choose another mode: --mode default")
+}
+
+// treeProfile is the profile of a run, read before there is a worktree: what it
+// wants in one, and the mode.
+func (a *App) treeProfile(ctx context.Context, at where, f flags) (profile.Profile, error) {
 	store, err := a.trustStore(at)
 	if err != nil {
-		return profile.Worktree{}, err
+		return profile.Profile{}, err
 	}
 	stack, err := a.layers(ctx, at, store, f)
 	if err != nil {
-		return profile.Worktree{}, err
+		return profile.Profile{}, err
 	}
 	eff, err := profile.Merge(stack)
 	if err != nil {
-		return profile.Worktree{}, diag.New(diag.ProfileInvalid, "%v", err)
+		return profile.Profile{}, diag.New(diag.ProfileInvalid, "%v", err)
 	}
-	return eff.Profile.Worktree, nil
+	return eff.Profile, nil
 }
 
 // closing finishes the worktree as the run's last act, before its result is
