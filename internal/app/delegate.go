@@ -150,10 +150,11 @@ func (f *family) child(ctx context.Context, parent *stand, above *agent.Loop, r 
 	if c == nil {
 		return nil, diag.New(diag.Unsupported, "task %s was never begun, so it has no conversation to go on with", r.ID)
 	}
-	if c.s.tree != nil {
-		return nil, diag.New(diag.Unsupported, "task %s had a worktree of its own, which is finished: begin a new task, which may merge or read its branch", r.ID)
+	if err := c.s.backToTree(ctx, above); err != nil {
+		return nil, err
 	}
 	if err := c.s.own.equipChild(c.s, parent); err != nil {
+		c.s.finishTree(ctx)
 		return nil, err
 	}
 	c.l.Opening = nil

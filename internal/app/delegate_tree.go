@@ -38,7 +38,7 @@ func (f *family) place(ctx context.Context, parent *stand, above *agent.Loop, s 
 		return nil
 	}
 	if above.CurrentMode() == permission.Plan {
-		return diag.New(diag.Unsupported, "plan mode only reads: no worktree is made in it")
+		return errChildReads()
 	}
 	data, err := s.own.DataDir()
 	if err != nil {
@@ -59,6 +59,25 @@ func (f *family) place(ctx context.Context, parent *stand, above *agent.Loop, s 
 		s.finishTree(ctx)
 		return err
 	}
+	return nil
+}
+
+func errChildReads() error {
+	return diag.New(diag.Unsupported, "plan mode only reads: no worktree is made in it")
+}
+
+// backToTree takes up the worktree of a child that goes on.
+func (s *stand) backToTree(ctx context.Context, above *agent.Loop) error {
+	if s.tree == nil {
+		return nil
+	}
+	if above.CurrentMode() == permission.Plan {
+		return errChildReads()
+	}
+	if err := s.tree.Resume(ctx); err != nil {
+		return err
+	}
+	s.settled = false
 	return nil
 }
 

@@ -47,6 +47,9 @@ type Tree struct {
 	record string // git's directory for it
 	state  state
 	held   *flock.Flock
+
+	options           Options
+	removed, switched bool // what Finish has done and found
 }
 
 const (
@@ -72,7 +75,7 @@ func Create(ctx context.Context, o Options) (*Tree, error) {
 	if base == "" {
 		base = "HEAD"
 	}
-	t := &Tree{Repo: r.top, repo: r}
+	t := &Tree{Repo: r.top, repo: r, options: o}
 	if t.From = r.head; o.Base != "" || r.head == "" {
 		t.From, err = r.git.commit(ctx, base)
 	}
@@ -150,11 +153,17 @@ func (t *Tree) add(ctx context.Context, o Options) error {
 	if err := t.addFree(ctx, place); err != nil {
 		return err
 	}
+	return t.begin(ctx)
+}
+
+// begin records what was added, and holds it.
+func (t *Tree) begin(ctx context.Context) error {
+	var err error
 	t.record = recordOf(t.Dir)
 	if t.record == "" || filepath.Dir(t.record) != filepath.Join(t.repo.common, "worktrees") {
 		return failed("git has made the worktree %s in a place of its own: %q", t.Dir, t.record)
 	}
-	t.state = state{V: 1, Branch: t.Branch, Base: t.Base, From: t.From, Repo: t.Repo, Dir: t.Dir, Label: o.Label, Created: time.Now().UTC(), Stash: t.repo.stash}
+	t.state = state{V: 1, Branch: t.Branch, Base: t.Base, From: t.From, Repo: t.Repo, Dir: t.Dir, Label: t.options.Label, Created: time.Now().UTC(), Stash: t.repo.stash}
 	if t.held, err = hold(ctx, filepath.Join(t.record, heldFile)); err == nil {
 		err = t.state.write(t.record)
 	}
@@ -186,7 +195,7 @@ func (t *Tree) addFree(ctx context.Context, place string) error {
 		if exists(t.Dir) {
 			continue
 		}
-		_, err := t.repo.git.run(ctx, "worktree", "add", "--no-checkout", "--no-track", "-q", "-b", t.Branch, "--", t.Dir, t.Base)
+		err := t.addNamed(ctx)
 		if err == nil {
 			return nil
 		}
@@ -199,6 +208,11 @@ func (t *Tree) addFree(ctx context.Context, place string) error {
 		return t.notAdded(ctx, err)
 	}
 	return failed("no free name was found in %s", place)
+}
+
+func (t *Tree) addNamed(ctx context.Context) error {
+	_, err := t.repo.git.run(ctx, "worktree", "add", "--no-checkout", "--no-track", "-q", "-b", t.Branch, "--", t.Dir, t.Base)
+	return err
 }
 
 // fill checks out and puts in what the task needs besides.

@@ -37,6 +37,7 @@ func (t *Tree) Finish(ctx context.Context) (Report, error) {
 		err = wrap(err, "the worktree "+t.Dir+" cannot be finished and is kept as it is")
 	}
 	rep.command(t.WithChanges())
+	t.removed, t.switched = rep.Removed, rep.Switched
 	return rep, err
 }
 
