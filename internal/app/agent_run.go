@@ -17,7 +17,7 @@ import (
 
 // bindAgent puts onto a run what a definition says beside its persona: its
 // hooks run too, and its mode, where it is the lower one, is the run's.
-func (a *App) bindAgent(s *stand, c chosen, unasked bool) error {
+func (a *App) bindAgent(s *stand, c chosen) error {
 	s.agents = nil
 	for _, d := range []*definition.Definition{c.agent, c.keptAgent} {
 		if d != nil {

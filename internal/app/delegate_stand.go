@@ -34,7 +34,7 @@ func (f *family) childStand(ctx context.Context, parent *stand, above *agent.Loo
 	s.notices = slices.Clone(c.notices)
 	s.eff.Profile.Mode = above.CurrentMode()
 	s.own = f.appOf(parent)
-	if err := s.own.bindAgent(s, c, true); err != nil {
+	if err := s.own.bindAgent(s, c); err != nil {
 		return nil, err
 	}
 	if s.mode() != above.CurrentMode() {

@@ -7,6 +7,7 @@ import (
 
 	"larva.dev/larva/internal/capability"
 	"larva.dev/larva/internal/diag"
+	"larva.dev/larva/internal/permission"
 	"larva.dev/larva/internal/session"
 	"larva.dev/larva/internal/spec"
 )
@@ -17,6 +18,10 @@ type kept struct {
 	meta     session.Meta
 	ceiling  capability.Ceiling
 	canSpawn *spec.CanSpawn
+	// above are the two ceilings as they were declared: the lower one leaves a
+	// family open to rules that one of them has not declared, though the other
+	// refuses it.
+	above []permission.Bound
 }
 
 // keep gives the session's persona in the place of the one that is found now,
@@ -59,6 +64,7 @@ func (k *kept) keep(ctx context.Context, now chosen, err error) (chosen, error) 
 func (k *kept) compare(then, is *spec.Persona) (notices []string) {
 	old, cur := ceilingOf(then), ceilingOf(is)
 	k.ceiling = capability.Meet(old, cur)
+	k.above = []permission.Bound{{Ceiling: old, CanSpawn: then.CanSpawn}, {Ceiling: cur, CanSpawn: is.CanSpawn}}
 	families := maps.Clone(old)
 	maps.Copy(families, cur)
 	for _, f := range slices.Sorted(maps.Keys(families)) {
@@ -107,7 +113,9 @@ func ceilingOf(p *spec.Persona) capability.Ceiling {
 
 // bind puts the ceiling onto the persona that the run uses; its digest stays
 // that of the whole.
-func (k *kept) bind(p *spec.Persona) {
+func (k *kept) bind(s *stand) {
+	p := s.persona
+	s.above = k.above
 	p.Capabilities = map[string]string{}
 	for family, level := range k.ceiling {
 		p.Capabilities[family] = level.String()

@@ -55,10 +55,11 @@ type stand struct {
 	apart string
 	// instructions stand in the system prompt.
 	instructions []agent.Instruction
-	found        sandbox.Found // what walls are made of here
-	shelf        *shelf.Shelf  // skills and commands
-	inlined      int           // calls that texts of commands have made
-	servers      *crew         // of MCP, nil: none
+	above        []permission.Bound // what binds beside the persona's own ceiling
+	found        sandbox.Found      // what walls are made of here
+	shelf        *shelf.Shelf       // skills and commands
+	inlined      int                // calls that texts of commands have made
+	servers      *crew              // of MCP, nil: none
 	// serverPrompt expands the prompts of MCP servers; nil: there are none.
 	serverPrompt func(ctx context.Context, l *agent.Loop, name, args string) (text string, handled bool, err error)
 
@@ -172,11 +173,11 @@ func (a *App) choose(ctx context.Context, s *stand, in about) error {
 	}
 	s.persona, s.whole = spec.FromObject(c.spec), c.spec
 	if in.kept != nil {
-		in.kept.bind(s.persona)
+		in.kept.bind(s)
 	}
 	s.ref = event.PersonaRef{ID: s.persona.ID, Variant: c.variant, Digest: s.persona.Digest}
 	s.notices = append(s.notices, c.notices...)
-	if err := a.bindAgent(s, c, in.unasked); err != nil {
+	if err := a.bindAgent(s, c); err != nil {
 		return err
 	}
 	wanted := profile.Wanted{Label: s.persona.Model}
@@ -231,7 +232,7 @@ func (a *App) policy(s *stand) (*permission.Policy, error) {
 			}
 			p.Ceiling[family] = level
 		}
-		p.CanSpawn = s.persona.CanSpawn
+		p.CanSpawn, p.Above = s.persona.CanSpawn, s.above
 	}
 	rules, bad := permission.ParseRules(s.eff.Allow, s.eff.Ask, s.eff.Deny, p.Places)
 	if len(bad) > 0 {
