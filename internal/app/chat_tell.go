@@ -140,7 +140,7 @@ func (t *chatTalk) doTasks(_ context.Context, args string) (dialog.Reply, error)
 	for _, id := range ids {
 		switch known, ended := t.hub.Stop(id); {
 		case !known && words[1] != "all":
-			return dialog.Reply{}, diag.Usage("no task %q is at work", id).WithHint("at work: %s", joined(append(t.hub.Running(), "none else")))
+			return dialog.Reply{}, diag.Usage("no task %q is at work", id).WithHint("%s", atWork(t.hub.Running()))
 		case !ended && known:
 			said = append(said, id+" was told to stop and has not ended yet")
 		default:
@@ -285,4 +285,11 @@ func (t *chatTalk) doRouting(ctx context.Context, _ string) (dialog.Reply, error
 	b.WriteString("\n")
 	put("persona", r.Personas)
 	return dialog.Reply{Text: b.String()}, nil
+}
+
+func atWork(ids []string) string {
+	if len(ids) == 0 {
+		return "no task is at work"
+	}
+	return "at work: " + joined(ids)
 }

@@ -85,7 +85,7 @@ func (s *search) walk() {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
 		return
 	case err != nil:
-		s.tell(Error, s.dir.Path, "cannot be read: %s", reason(err))
+		s.tell(Error, s.dir.Path, "cannot be read: %s", diag.Reason(err))
 		return
 	case !s.inside(s.dir.Path):
 		s.tell(Error, s.dir.Path, "is a link that leads out of the project and is not followed")
@@ -103,7 +103,7 @@ func (s *search) walk() {
 		at := filepath.Join(s.dir.Path, rel)
 		switch {
 		case err != nil:
-			s.tell(Error, at, "cannot be read: %s", reason(err))
+			s.tell(Error, at, "cannot be read: %s", diag.Reason(err))
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -144,7 +144,7 @@ func (s *search) file(path string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		s.tell(Error, path, "cannot be read: %s", reason(err))
+		s.tell(Error, path, "cannot be read: %s", diag.Reason(err))
 		return
 	case info.IsDir():
 		s.tell(Skipped, path, "is a link to a directory and is not followed")
@@ -161,7 +161,7 @@ func (s *search) file(path string) {
 	}
 	data, err := readFile(path)
 	if err != nil {
-		s.tell(Error, path, "cannot be read: %s", reason(err))
+		s.tell(Error, path, "cannot be read: %s", diag.Reason(err))
 		return
 	}
 	d, p := Read(data, Source{Path: path, Shown: s.shown(path), Origin: s.dir.Origin, Level: s.level})
@@ -176,7 +176,7 @@ func (s *search) file(path string) {
 func ReadFile(path string, src Source) (*Definition, *Problem) {
 	data, err := readFile(path)
 	if err != nil {
-		return nil, &Problem{Kind: Error, Problem: diag.Problem{File: src.Shown, Message: "cannot be read: " + reason(err)}}
+		return nil, &Problem{Kind: Error, Problem: diag.Problem{File: src.Shown, Message: "cannot be read: " + diag.Reason(err)}}
 	}
 	src.Path = path
 	return Read(data, src)
@@ -219,18 +219,4 @@ func (s *search) collisions() {
 				Message: message, Hint: "give one of them another name"}})
 		}
 	}
-}
-
-// reason is an operating system's error without the path.
-func reason(err error) string {
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or directory"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.As(err, &pe):
-		return pe.Err.Error()
-	}
-	return err.Error()
 }

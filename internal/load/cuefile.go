@@ -32,7 +32,7 @@ func (b *batch) unit(u *unit, listed bool) {
 func (ms *modules) fileUnit(shown, name, want string) (*unit, *diag.Problem) {
 	abs, err := realPath(name)
 	if err != nil {
-		return nil, &diag.Problem{File: shown, Message: reason(err)}
+		return nil, &diag.Problem{File: shown, Message: diag.Reason(err)}
 	}
 	if fi, err := os.Stat(abs); err == nil && fi.IsDir() {
 		return nil, &diag.Problem{File: shown, Message: "is a directory"}
@@ -84,7 +84,7 @@ func (b *batch) cueText(shown, dir string, data []byte) {
 func (ms *modules) textUnit(shown, dir string, data []byte, want string) (*unit, *diag.Problem) {
 	abs, err := realPath(dir)
 	if err != nil {
-		return nil, &diag.Problem{File: shown, Message: reason(err)}
+		return nil, &diag.Problem{File: shown, Message: diag.Reason(err)}
 	}
 	if len(data) > maxCUE {
 		return nil, &diag.Problem{File: shown, Message: "larger than 4 MiB"}
@@ -114,7 +114,7 @@ func (ms *modules) textUnit(shown, dir string, data []byte, want string) (*unit,
 func (b *batch) cueDirectory(shown, name, dir string, names []string) {
 	top, err := realPath(name)
 	if err != nil {
-		b.fail(shown, diag.Problem{File: shown, Message: reason(err)})
+		b.fail(shown, diag.Problem{File: shown, Message: diag.Reason(err)})
 		return
 	}
 	abs := filepath.Join(top, filepath.FromSlash(dir))

@@ -24,7 +24,7 @@ func (b *batch) directory(shown, name string) {
 	before := len(b.inputs)
 	root, err := os.OpenRoot(name)
 	if err != nil {
-		b.fail(shown, diag.Problem{File: shown, Message: reason(err)})
+		b.fail(shown, diag.Problem{File: shown, Message: diag.Reason(err)})
 		return
 	}
 	defer root.Close()
@@ -35,7 +35,7 @@ func (b *batch) directory(shown, name string) {
 		switch {
 		case err != nil:
 			at := filepath.Join(shown, filepath.FromSlash(rel))
-			b.fail(at, diag.Problem{File: at, Message: reason(err)})
+			b.fail(at, diag.Problem{File: at, Message: diag.Reason(err)})
 			return fs.SkipDir
 		case e.IsDir():
 			if rel != "." && (hidden(e.Name()) || e.Name() == "node_modules" || e.Name() == "cue.mod") {
@@ -58,7 +58,7 @@ func (b *batch) directory(shown, name string) {
 		return nil
 	})
 	if err != nil {
-		b.fail(shown, diag.Problem{File: shown, Message: reason(err)})
+		b.fail(shown, diag.Problem{File: shown, Message: diag.Reason(err)})
 		return
 	}
 	sortTree(files)
@@ -116,7 +116,7 @@ func sortTree(files []string) {
 func (b *batch) listedFile(root *os.Root, rel, shown string) (definition bool) {
 	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|noWait, 0)
 	if err != nil {
-		b.fail(shown, diag.Problem{File: shown, Message: reason(err)})
+		b.fail(shown, diag.Problem{File: shown, Message: diag.Reason(err)})
 		return false
 	}
 	defer f.Close()

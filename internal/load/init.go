@@ -78,7 +78,7 @@ func Init(dir string) ([]string, error) {
 	for _, name := range names {
 		if err := w.write(name, files[name]); err != nil {
 			w.undo()
-			return nil, diag.New(diag.InvalidInput, "%s: %s", filepath.Join(dir, filepath.FromSlash(name)), reason(err))
+			return nil, diag.New(diag.InvalidInput, "%s: %s", filepath.Join(dir, filepath.FromSlash(name)), diag.Reason(err))
 		}
 		written = append(written, filepath.Join(dir, filepath.FromSlash(name)))
 	}
@@ -117,12 +117,12 @@ func (w *initWriter) open() error {
 	}
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		w.undo()
-		return diag.Usage("%s: %s", w.dir, reason(err))
+		return diag.Usage("%s: %s", w.dir, diag.Reason(err))
 	}
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		w.undo()
-		return diag.Usage("%s: %s", w.dir, reason(err))
+		return diag.Usage("%s: %s", w.dir, diag.Reason(err))
 	}
 	w.root = root
 	return nil

@@ -57,7 +57,7 @@ func (b *batch) add(arg string) {
 	fi, err := os.Stat(name)
 	switch {
 	case err != nil:
-		b.fail(arg, diag.Problem{File: arg, Message: reason(err)})
+		b.fail(arg, diag.Problem{File: arg, Message: diag.Reason(err)})
 	case fi.IsDir():
 		b.directory(arg, name)
 	default:

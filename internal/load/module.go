@@ -55,7 +55,7 @@ func (ms *modules) of(dir, fallback, base, shown string) (*module, *diag.Problem
 	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, &diag.Problem{File: shown, Message: reason(err)}
+		return nil, &diag.Problem{File: shown, Message: diag.Reason(err)}
 	}
 	m := &module{abs: abs, root: root, base: base, shown: shown}
 	m.readModFile()
@@ -123,7 +123,7 @@ func (m *module) read(rel string, most int) ([]byte, *diag.Problem) {
 }
 
 func rootReason(err error) string {
-	r := reason(err)
+	r := diag.Reason(err)
 	if strings.Contains(r, "escapes") {
 		return "leads out of the module through a symbolic link"
 	}

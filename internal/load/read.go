@@ -28,7 +28,7 @@ const pipeWait = 30 * time.Second
 func openAndRead(name, shown string, most int) ([]byte, *diag.Problem) {
 	f, err := os.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
-		return nil, &diag.Problem{File: shown, Message: reason(err)}
+		return nil, &diag.Problem{File: shown, Message: diag.Reason(err)}
 	}
 	defer f.Close()
 	return readAll(f, shown, most)
@@ -48,7 +48,7 @@ func readAll(r io.Reader, shown string, most int) ([]byte, *diag.Problem) {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, &diag.Problem{File: shown, Message: fmt.Sprintf("is a pipe that did not end in %s", pipeWait), Hint: "give its text on stdin, as -"}
 		}
-		return nil, &diag.Problem{File: shown, Message: reason(err)}
+		return nil, &diag.Problem{File: shown, Message: diag.Reason(err)}
 	}
 	if pipe && b.Len() == 0 {
 		return nil, &diag.Problem{File: shown, Message: "is a pipe that nobody writes into"}
@@ -57,21 +57,6 @@ func readAll(r io.Reader, shown string, most int) ([]byte, *diag.Problem) {
 		return nil, &diag.Problem{File: shown, Message: fmt.Sprintf("larger than %d MiB", most>>20)}
 	}
 	return b.Bytes(), nil
-}
-
-// reason is an operating system's error without the path, which is said
-// already, in the words people know.
-func reason(err error) string {
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or directory"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.As(err, &pe):
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // text refuses what no format of ours may hold: a byte order mark and bytes

@@ -49,17 +49,15 @@ func variantNotFound(id, name string) *diag.Error {
 		With("persona_id", id).With("variant", name).WithHint("larva variant list %s shows its variants", id)
 }
 
-// reason is a disk error without the path, which the message names already.
+// reason is a disk error without the path, which the message names already, or
+// what one of ours says.
 func reason(err error) string {
 	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
 	var e *diag.Error
-	if errors.As(err, &e) {
+	if !errors.As(err, &p) && errors.As(err, &e) {
 		return e.Message
 	}
-	return err.Error()
+	return diag.Reason(err)
 }
 
 func orNull(id string) any {

@@ -110,12 +110,12 @@ func (s *search) walk() {
 	case err != nil && !errors.Is(err, fs.ErrPermission):
 		return // a parent that is no directory: nothing there
 	case err != nil:
-		s.tell(s.root.Path, "", "cannot be read: %s", reason(err))
+		s.tell(s.root.Path, "", "cannot be read: %s", diag.Reason(err))
 		return
 	}
 	real, err := filepath.EvalSymlinks(s.root.Path)
 	if err != nil {
-		s.tell(s.root.Path, "", "cannot be read: %s", reason(err))
+		s.tell(s.root.Path, "", "cannot be read: %s", diag.Reason(err))
 		return
 	}
 	s.dir(s.root.Path, real, nil)
@@ -130,7 +130,7 @@ func (s *search) dir(path, real string, below []string) {
 	}
 	entries, err := os.ReadDir(real)
 	if err != nil {
-		s.tell(path, "", "cannot be read: %s", reason(err))
+		s.tell(path, "", "cannot be read: %s", diag.Reason(err))
 		return
 	}
 	if s.seen += len(entries); s.seen > maxSeen {
@@ -293,7 +293,7 @@ func (s *search) look(j *job) (data []byte, why string) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, "is a link that leads nowhere"
 		case err != nil:
-			return nil, "cannot be read: " + reason(err)
+			return nil, "cannot be read: " + diag.Reason(err)
 		case !s.inside(to):
 			return nil, "is a link that leads out of the project and is not followed"
 		}
@@ -304,7 +304,7 @@ func (s *search) look(j *job) (data []byte, why string) {
 	}
 	data, err := readFile(j.real)
 	if err != nil {
-		return nil, "cannot be read: " + reason(err)
+		return nil, "cannot be read: " + diag.Reason(err)
 	}
 	return data, ""
 }
@@ -314,7 +314,7 @@ func (s *search) look(j *job) (data []byte, why string) {
 func ReadFile(path, shown string) (*Skill, *Problem) {
 	data, err := readFile(path)
 	if err != nil {
-		return nil, &Problem{Kind: Error, Problem: diag.Problem{File: shown, Message: "cannot be read: " + reason(err)}}
+		return nil, &Problem{Kind: Error, Problem: diag.Problem{File: shown, Message: "cannot be read: " + diag.Reason(err)}}
 	}
 	if strings.EqualFold(filepath.Base(path), "SKILL.md") {
 		return Read(data, Skills, shown, filepath.Base(filepath.Dir(path)))
@@ -336,7 +336,7 @@ func (s *Skill) Body() (string, error) {
 		data, err = readFile(real)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be read: %s", s.Shown, reason(err))
+		return "", fmt.Errorf("%s cannot be read: %s", s.Shown, diag.Reason(err))
 	}
 	now, p := read(data, source{kind: s.Kind, shown: s.Shown, name: s.Name})
 	if p != nil {
@@ -396,18 +396,4 @@ func (s *search) collisions() {
 				Message: message, Hint: "give one of them another name"}})
 		}
 	}
-}
-
-// reason is an operating system's error without the path.
-func reason(err error) string {
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or directory"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.As(err, &pe):
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
