@@ -40,6 +40,7 @@ type Chat struct {
 type chatJob struct {
 	prompt string
 	do     func(ctx context.Context, t *chatTalk) // nil: send prompt
+	over   func()                                 // told once do is over and nothing is on; nil: nobody
 }
 
 // chatTalk is one session of a chat.

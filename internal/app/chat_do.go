@@ -150,10 +150,10 @@ func (t *chatTalk) between(ctx context.Context, what string, f func(context.Cont
 		return dialog.Reply{Text: what + " takes effect when this turn is over."}, nil
 	}
 	done := make(chan said, 1)
+	var got said
 	t.chat.enqueue(chatJob{do: func(ctx context.Context, t *chatTalk) {
-		r, err := f(ctx, t)
-		done <- said{r, err}
-	}})
+		got.Reply, got.error = f(ctx, t)
+	}, over: func() { done <- got }}) // not before the next one would find nothing on
 	select {
 	case s := <-done:
 		return s.Reply, s.error

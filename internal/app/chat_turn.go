@@ -80,6 +80,9 @@ func (t *chatTalk) job(ctx context.Context, j chatJob) {
 		return
 	}
 	t.busy(ctx, func(ctx context.Context) { j.do(ctx, t) })
+	if j.over != nil {
+		j.over()
+	}
 }
 
 // ready says that the result of a background task waits to be told.
