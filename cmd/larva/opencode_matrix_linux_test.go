@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -133,21 +134,20 @@ func TestOpencodeMatrix(t *testing.T) {
 	w := ocMatrixWorld(t)
 	s := w.serve()
 	t.Logf("listens after %s", s.started)
-	t.Run("turns", func(t *testing.T) {
-		for _, row := range []struct {
-			name string
-			test func(*testing.T, *ocServer)
-		}{
-			{"main, title, subagent", ocMainTitleSubagent}, {"compaction and continue", ocCompaction}, {"prompts of odd letters", ocLetters},
-			{"edited between turns", ocEdited}, {"deleted", ocDeleted}, {"not to be resolved", ocUnresolved}, {"same-named agent", ocSameNamed},
-			{"native ids", ocNative}, {"order of rules", ocOrder},
-		} {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				row.test(t, s)
-			})
-		}
-	})
+	// At once, but not t.Parallel: whoever holds a start of the real program must
+	// not wait for a place among tests that wait for such a start.
+	var turns sync.WaitGroup
+	for _, row := range []struct {
+		name string
+		test func(*testing.T, *ocServer)
+	}{
+		{"main, title, subagent", ocMainTitleSubagent}, {"compaction and continue", ocCompaction}, {"prompts of odd letters", ocLetters},
+		{"edited between turns", ocEdited}, {"deleted", ocDeleted}, {"not to be resolved", ocUnresolved}, {"same-named agent", ocSameNamed},
+		{"native ids", ocNative}, {"order of rules", ocOrder},
+	} {
+		turns.Go(func() { t.Run(row.name, func(t *testing.T) { row.test(t, s) }) })
+	}
+	turns.Wait()
 	// Of all that was sent, whoever asked: no placeholder, and OpenCode's own
 	// requests carry no persona.
 	own := 0

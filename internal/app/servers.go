@@ -137,7 +137,10 @@ var plainEnv = []string{"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SYS
 func (a *App) serverConfig(s *stand, e serverEntry) mcpclient.Config {
 	var missing []string
 	w := e.Server
-	c := mcpclient.Config{Name: e.Name, Type: w.Type, Enabled: w.EnabledTools, Disabled: w.DisabledTools, Fault: e.Fault}
+	c := mcpclient.Config{Name: e.Name, Type: w.Type, Enabled: w.EnabledTools, Disabled: w.DisabledTools, Sampling: w.Sampling, Fault: e.Fault}
+	if w.Roots {
+		c.Roots = slices.DeleteFunc(slices.Clone(s.roots.Roots), func(dir string) bool { return dir == s.roots.Temp })
+	}
 	if c.Type == "" {
 		c.Type = "stdio"
 		if w.URL != "" && w.Command == "" {
@@ -223,10 +226,12 @@ type crew struct {
 	keeper  *proc.Keeper
 	entries []serverEntry
 
-	mu   sync.Mutex
-	tell func(event.Body)
-	ask  func(ctx context.Context, question string, options []string) (string, bool)
-	last map[string]time.Time // of a server's progress
+	mu      sync.Mutex
+	tell    func(event.Body)
+	ask     func(ctx context.Context, question string, options []string) (string, bool)
+	last    map[string]time.Time // of a server's progress
+	sampler sampler
+	lend    func(*agent.Loop) sampler // gives it; nil: none may ask
 }
 
 // wantsServers says that a stand may use servers at all: none is started for a
@@ -266,6 +271,7 @@ func (a *App) connectServers(ctx context.Context, s *stand) (*crew, error) {
 		return nil, nil
 	}
 	c := newCrew(configs, entries)
+	c.lend = func(l *agent.Loop) sampler { return a.sampling(s, l) }
 	c.Start(ctx)
 	c.Wait(ctx, serverWait)
 	if err := a.pin(ctx, s, c); err != nil {
@@ -277,7 +283,7 @@ func (a *App) connectServers(ctx context.Context, s *stand) (*crew, error) {
 
 func newCrew(configs []mcpclient.Config, entries []serverEntry) *crew {
 	c := &crew{keeper: &proc.Keeper{}, entries: entries, last: map[string]time.Time{}}
-	c.Manager = mcpclient.New(configs, mcpclient.Options{Version: builtVersion(), Keeper: c.keeper, Elicit: c.elicit, Tell: c.told,
+	c.Manager = mcpclient.New(configs, mcpclient.Options{Version: builtVersion(), Keeper: c.keeper, Elicit: c.elicit, Tell: c.told, Sample: c.sample,
 		NeedsLogin: func(err error) bool { return errors.Is(err, oauth.ErrNeedsLogin) }})
 	return c
 }
@@ -347,14 +353,17 @@ func (s *stand) handDown(parent *stand) error {
 	return nil
 }
 
-// hear lets the servers reach the run's person.
-func (c *crew) hear(tell func(event.Body), ask func(context.Context, string, []string) (string, bool)) {
+// hear lets the servers reach the run's person, and its model.
+func (c *crew) hear(l *agent.Loop, ask func(context.Context, string, []string) (string, bool)) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tell, c.ask = tell, ask
+	c.tell, c.ask = l.Tell, ask
+	if c.lend != nil {
+		c.sampler = c.lend(l)
+	}
 }
 
 // told passes on what a server says of its work, once a second at most.

@@ -40,7 +40,7 @@ func (s *stand) connect(l *agent.Loop, in RunInput) {
 		}
 	}
 	if s.servers != nil && l.Agent == "" {
-		s.servers.hear(l.Tell, s.line.Ask)
+		s.servers.hear(l, s.line.Ask)
 	}
 	s.line.Planning = func() bool { return l.CurrentMode() == permission.Plan }
 }

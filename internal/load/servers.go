@@ -55,6 +55,7 @@ func serverOf(raw []byte) (profile.Server, error) {
 		s.Type = "http"
 	}
 	s.Disabled = s.Disabled || off
+	s.Roots, s.Sampling = false, false // a profile's to give
 	return signed(s, raw)
 }
 

@@ -47,6 +47,10 @@ type Config struct {
 	// Enabled are the only tools to take, all if empty; Disabled are left out of
 	// them.
 	Enabled, Disabled []string
+	// Roots are the directories, absolute, that the server is told of when it asks;
+	// none: it is told that there is no such thing. Sampling lets it ask Options.Sample.
+	Roots    []string
+	Sampling bool
 	// Fault is why it cannot be connected; then nothing is tried.
 	Fault error
 }
@@ -59,6 +63,8 @@ type Options struct {
 	Keeper  *proc.Keeper // ends the programs where this process is killed
 	// Elicit puts a server's question to the person; nil: it is declined.
 	Elicit func(ctx context.Context, server, message string, fields json.RawMessage) (content map[string]any, accept bool)
+	// Sample answers a question of a server's with Sampling; nil: none may ask.
+	Sample func(ctx context.Context, server string, q Sample) (Sampled, error)
 	// Tell takes what a person should know: progress of a call, a lost connection.
 	Tell func(server, code, text string)
 	// NeedsLogin says that an error means that the person has to sign in.

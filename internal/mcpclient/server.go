@@ -76,14 +76,17 @@ func (s *server) connect(ctx context.Context) error {
 	if s.c.Fault != nil {
 		return s.c.Fault
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "larva", Version: s.m.o.Version}, &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{}, // no roots, no sampling: nothing in the profile asks for them
+	o := &mcp.ClientOptions{
+		Capabilities:                &mcp.ClientCapabilities{}, // no roots, no sampling: see lend
 		ElicitationHandler:          s.elicit,
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.changed() },
 		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.changed() },
 		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) {},
 		ProgressNotificationHandler: s.progress,
-	})
+	}
+	s.lend(o)
+	client := mcp.NewClient(&mcp.Implementation{Name: "larva", Version: s.m.o.Version}, o)
+	s.lendRoots(client)
 	transport, options, p := s.transport()
 	session, err := client.Connect(ctx, transport, options)
 	if err != nil {

@@ -88,6 +88,8 @@ type Server struct {
 	OAuth         *ServerOAuth      `json:"oauth,omitempty"`
 	EnabledTools  []string          `json:"enabled_tools,omitempty"`
 	DisabledTools []string          `json:"disabled_tools,omitempty"`
+	Roots         bool              `json:"roots,omitempty"`
+	Sampling      bool              `json:"sampling,omitempty"`
 	Disabled      bool              `json:"disabled,omitempty"`
 }
 
