@@ -38,6 +38,13 @@ func TestOpencodeRun(t *testing.T) {
 	if n := tries.Load(); n < 1 || n > 3 {
 		t.Errorf("the registry that is not there was asked %d times, want one a directory and no waiting for more", n)
 	}
+	// The rules read back from the real program are what was planned.
+	ocSlots <- struct{}{}
+	out, code := w.larva("doctor", "opencode", "lead", "--json")
+	<-ocSlots
+	if code != 0 || !strings.Contains(out, `"id":"lead"`) || !strings.Contains(out, `"wider":[]`) || !strings.Contains(out, `"version":"1.18.33"`) {
+		t.Errorf("doctor opencode: exit %d\n%.1000s", code, out)
+	}
 }
 
 // deadRegistry hangs up on whoever asks, and counts.

@@ -1,9 +1,9 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +65,7 @@ func (a *App) OpenCodeDoctor(ctx context.Context, id string) (OpenCodeHealth, er
 		}
 	}
 	h := OpenCodeHealth{Program: l.input.Program, Tested: openCodeTested, Agents: []OpenCodeAgent{}, Left: l.input.Left}
-	version, err := a.openCodeSays(ctx, []string{l.input.Program, "--version"}, a.environ)
+	version, err := a.openCodeSays(ctx, []string{l.input.Program, "--version"}, a.environ, nil)
 	if err != nil {
 		return h, err
 	}
@@ -75,6 +75,11 @@ func (a *App) OpenCodeDoctor(ctx context.Context, id string) (OpenCodeHealth, er
 		return h, err
 	}
 	h.Left = plan.Left
+	for _, left := range plan.Left {
+		if left.ID == id {
+			return h, diag.Usage("persona %s is left out: %s", id, left.Why)
+		}
+	}
 	for _, p := range l.input.Personas {
 		if id != "" && p.Spec.ID != id || !slices.Contains(plan.Agents, p.Spec.ID) {
 			continue
@@ -126,20 +131,32 @@ func (a *App) openCodeAgents(ctx context.Context, l *openCodeLaunch) (map[string
 		}
 	}
 	env := append(plan.Env(a.environ), "npm_config_offline=true", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
-	text, err := a.openCodeSays(ctx, plan.Argv, env)
+	list, err := os.OpenFile(filepath.Join(run.path, "agents.txt"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
+		return nil, nil, diag.New(diag.Internal, "the private directory cannot be written: %v", err)
+	}
+	defer list.Close()
+	if _, err := a.openCodeSays(ctx, plan.Argv, env, list); err != nil {
 		return nil, nil, err
 	}
-	found, err := opencode.ReadAgents(bytes.NewReader(text))
+	if _, err := list.Seek(0, io.SeekStart); err != nil {
+		return nil, nil, diag.New(diag.Internal, "what OpenCode lists cannot be read: %v", err)
+	}
+	found, err := opencode.ReadAgents(io.LimitReader(list, 256<<20))
 	if err != nil {
 		return nil, nil, diag.New(diag.Internal, "what OpenCode lists cannot be read: %v", err)
 	}
 	return found, plan, nil
 }
 
-// openCodeSays runs it to its end.
-func (a *App) openCodeSays(ctx context.Context, argv, env []string) ([]byte, error) {
-	r, err := proc.Run(ctx, proc.Command{Argv: argv, Dir: a.dir, Env: env, Timeout: openCodeDeadline, MaxOutput: 256 << 20})
+// openCodeSays runs it to its end. What is long goes to a file: OpenCode ends
+// without waiting for a pipe to take all that it has said.
+func (a *App) openCodeSays(ctx context.Context, argv, env []string, to *os.File) ([]byte, error) {
+	c := proc.Command{Argv: argv, Dir: a.dir, Env: env, Timeout: openCodeDeadline, MaxOutput: 1 << 20}
+	if to != nil {
+		c.Stdout = to
+	}
+	r, err := proc.Run(ctx, c)
 	if err != nil {
 		return nil, diag.New(diag.Internal, "OpenCode does not start: %v", err)
 	}

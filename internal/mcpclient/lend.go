@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers that speak what clients of today know still ask for roots and sampling
+
 package mcpclient
 
 import (
