@@ -10,10 +10,10 @@ LARVA_SET_UP=1 scripts/lint.sh # not twice
 
 step() { printf '== %s (%ds)\n' "$*" $((SECONDS - start)); }
 
-# Three rooms and three tests at once on two cores: most wait for programs that they have started.
+# Three tests of a room at once on two cores: most wait for programs that they have started.
 # vet has been over all of it; without debug data the test programs link in half the time.
 step tests
-go test -vet=off -ldflags='-s -w' -json -p 3 -parallel 3 -timeout 12m ./... | go run ./scripts/testsum
+go test -vet=off -ldflags='-s -w' -json -p 2 -parallel 3 -timeout 12m ./... | go run ./scripts/testsum
 
 # The rooms that start goroutines. The model SDKs and CUE stay out: building
 # them for the race detector takes minutes and they start none of ours.
