@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,12 +38,7 @@ for line in sys.stdin:
 // newElicit is a project with a server that asks back.
 func newElicit(t *testing.T) *pane {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("python3 is missing: scripts/setup.sh installs it")
-		}
-		t.Skip("python3 is not installed")
-	}
+	python := python3(t)
 	p := newPane(t, `turns: [
 	{calls: [{tool: "mcp__form__fill", input: {}}]},
 	{text: "Said: {{result 1}}"},
@@ -57,7 +51,7 @@ func newElicit(t *testing.T) *pane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := "servers: form: {command: \"python3\", args: [\"" + filepath.Join(p.dir, "srv.py") + "\"]}\npermissions: allow: [\"mcp__form\"]\n"
+	more := "servers: form: {command: \"" + python + "\", args: [\"" + filepath.Join(p.dir, "srv.py") + "\"]}\npermissions: allow: [\"mcp__form\"]\n"
 	if err := os.WriteFile(config, append(text, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}

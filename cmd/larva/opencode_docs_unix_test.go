@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,8 +14,7 @@ import (
 
 // standIn is an OpenCode that lists what larva planned, and is done with
 // anything else.
-const standIn = `#!/usr/bin/env python3
-import json, os, sys
+const standIn = `import json, os, sys
 
 config = json.loads(os.environ.get("OPENCODE_CONFIG_CONTENT", "{}"))
 if sys.argv[1:] == ["--version"]:
@@ -43,12 +41,7 @@ var (
 // files to a start, with a stand-in for OpenCode.
 func TestOpencodeDocs(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("python3 is missing: scripts/setup.sh installs it")
-		}
-		t.Skip("python3 is not installed")
-	}
+	python := python3(t)
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "opencode.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +56,7 @@ func TestOpencodeDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(filepath.Join(home, "bin", "opencode"), standIn, 0o700)
+	put(filepath.Join(home, "bin", "opencode"), "#!"+python+"\n"+standIn, 0o700)
 	put(filepath.Join(dir, "p.json"), `{"spec_version":"0.1.0","id":"code-reviewer","description":"Reviews.","prompt":"Review.","model":"fast-model","capabilities":{"filesystem":"read_only"}}`, 0o600)
 	larva := func(args ...string) (string, int) {
 		var out lockedBuffer

@@ -205,14 +205,14 @@ func (r *run) summaryOf(ctx context.Context, m model.Model, instruction string, 
 	var last error
 	for level := range shrinkLevels {
 		r.requests++
-		req := model.Request{Model: bareName(m), System: r.system, Tools: r.Tools.Specs(), Params: params, CacheKey: r.Session,
+		req := model.Request{Model: model.BareName(m), System: r.system, Tools: r.Tools.Specs(), Params: params, CacheKey: r.Session,
 			Number: r.requests, MaxTokens: r.summaryRoom(), Messages: withInstruction(shrink(r.messages, level), instruction)}
 		a, err := r.Side(ctx, m, req)
 		switch {
 		case err == nil && a.Stop == model.Refusal:
 			return "", errors.New("the model refused to summarise")
 		case err == nil:
-			if text := extractSummary(textOf(a.Message)); text != "" {
+			if text := extractSummary(a.Message.Text()); text != "" {
 				return text, nil
 			}
 			return "", errors.New("the model gave no summary")

@@ -165,10 +165,10 @@ func TestCompactOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := m.asked[1].Messages
-	if got := textOf(last[len(last)-1]); !strings.Contains(got, "keep the names") {
+	if got := last[len(last)-1].Text(); !strings.Contains(got, "keep the names") {
 		t.Errorf("the instruction is %q, want the person's in it", got)
 	}
-	if c := l.Conversation(); len(c) != 1 || !strings.Contains(textOf(c[0]), "short") {
+	if c := l.Conversation(); len(c) != 1 || !strings.Contains(c[0].Text(), "short") {
 		t.Errorf("got %+v, want the summary alone", c)
 	}
 	if l.Compaction.Prompt != "" {

@@ -68,7 +68,7 @@ func TestSideQuestionsStandOnTheBill(t *testing.T) {
 	h.Points.Stop = nil
 	h.Points.SessionStart = append(h.Points.SessionStart, func(ctx context.Context, _ string) Said {
 		a, err := h.Side(ctx, other, model.Request{Model: "two"})
-		if err != nil || textOf(a.Message) != "yes" {
+		if err != nil || a.Message.Text() != "yes" {
 			t.Errorf("got %v, %v", a, err)
 		}
 		return Said{}

@@ -219,7 +219,7 @@ func (l *Loop) Conversation() []model.Message {
 func (l *Loop) Answer() string {
 	messages := l.Conversation()
 	for i := len(messages) - 1; i >= 0; i-- {
-		if t := textOf(messages[i]); messages[i].Role == model.Assistant && t != "" {
+		if t := messages[i].Text(); messages[i].Role == model.Assistant && t != "" {
 			return t
 		}
 	}

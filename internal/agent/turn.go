@@ -38,7 +38,7 @@ func (r *run) turn(ctx context.Context) (*model.Answer, end) {
 	r.nameCalls(&a.Message)
 	r.messages = append(r.messages, a.Message)
 	r.context.measured = int(tokens(a.Usage))
-	if t := textOf(a.Message); t != "" || len(callsOf(a.Message)) == 0 {
+	if t := a.Message.Text(); t != "" || len(callsOf(a.Message)) == 0 {
 		r.last = t
 	}
 	r.emit(assistant(a.Message))
@@ -85,16 +85,8 @@ func (r *run) offers(name string) bool {
 
 func (r *run) request() model.Request {
 	r.requests++
-	return model.Request{Model: bareName(r.Model), System: r.system, Messages: slices.Clone(r.messages),
+	return model.Request{Model: model.BareName(r.Model), System: r.system, Messages: slices.Clone(r.messages),
 		Tools: r.Tools.Specs(), Params: r.Params, CacheKey: r.Session, Number: r.requests}
-}
-
-// bareName is the provider's own name of a model.
-func bareName(m model.Model) string {
-	if _, name, ok := strings.Cut(m.Name(), "/"); ok {
-		return name
-	}
-	return m.Name()
 }
 
 // cut ends a run whose answer did not come whole. What was streamed is kept,
@@ -189,18 +181,10 @@ func callsOf(m model.Message) []model.Call {
 	return out
 }
 
-func textOf(m model.Message) string {
-	var b strings.Builder
-	for _, block := range m.Blocks {
-		b.WriteString(block.Text)
-	}
-	return b.String()
-}
-
 // assistant is an answer as the stream says it. Parts are filled where text
 // and calls alone would not give the message back.
 func assistant(m model.Message) event.Assistant {
-	e := event.Assistant{Text: textOf(m)}
+	e := event.Assistant{Text: m.Text()}
 	texts, plain := 0, true
 	for _, b := range m.Blocks {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,15 +72,11 @@ func (j *autoJudge) judge(ctx context.Context, c tool.Call, _ event.Decision, pr
 	}
 	ctx, cancel := context.WithTimeout(ctx, autoTime)
 	defer cancel()
-	_, name, ok := strings.Cut(m.Name(), "/")
-	if !ok {
-		name = m.Name()
-	}
 	shown, err := j.shown(c, prompts)
 	if err != nil {
 		return false, "the call cannot be shown to the judge of mode auto"
 	}
-	a, err := j.side(ctx, m, model.Request{Model: name, System: autoRule, Number: 1,
+	a, err := j.side(ctx, m, model.Request{Model: model.BareName(m), System: autoRule, Number: 1,
 		Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Text: shown}}}}})
 	if err != nil || a == nil {
 		return false, "the judge of mode auto gave no answer"
@@ -128,14 +125,10 @@ func autoAnswer(a *model.Answer) (allow bool, reason string, ok bool) {
 	if a.Stop != model.EndTurn && a.Stop != "" {
 		return false, "", false
 	}
-	var b strings.Builder
-	for _, block := range a.Message.Blocks {
-		if block.Call != nil {
-			return false, "", false
-		}
-		b.WriteString(block.Text)
+	if slices.ContainsFunc(a.Message.Blocks, func(b model.Block) bool { return b.Call != nil }) {
+		return false, "", false
 	}
-	text := strings.TrimSpace(b.String())
+	text := strings.TrimSpace(a.Message.Text())
 	if inner, fenced := strings.CutPrefix(text, "```"); fenced {
 		text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(inner, "json"), "```"))
 	}

@@ -291,11 +291,7 @@ func (a *App) hookModel(ctx context.Context, s *stand, label string) (model.Mode
 }
 
 func question(m model.Model, prompt string) model.Request {
-	_, name, ok := strings.Cut(m.Name(), "/")
-	if !ok {
-		name = m.Name()
-	}
-	return model.Request{Model: name, Number: 1, Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Text: prompt}}}}}
+	return model.Request{Model: model.BareName(m), Number: 1, Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Text: prompt}}}}}
 }
 
 func answerOf(a *model.Answer, err error) (string, error) {
@@ -305,11 +301,7 @@ func answerOf(a *model.Answer, err error) (string, error) {
 	if a == nil {
 		return "", fmt.Errorf("the model gave no answer")
 	}
-	var b strings.Builder
-	for _, block := range a.Message.Blocks {
-		b.WriteString(block.Text)
-	}
-	return b.String(), nil
+	return a.Message.Text(), nil
 }
 
 // planHooks are the hooks of a run as its plan shows them.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"larva.dev/larva/internal/agent"
@@ -42,11 +41,7 @@ func (a *App) sampling(s *stand, l *agent.Loop) sampler {
 		if err != nil {
 			return mcpclient.Sampled{}, err
 		}
-		name := m.Name()
-		if _, own, ok := strings.Cut(name, "/"); ok {
-			name = own
-		}
-		req := model.Request{Model: name, Number: 1, System: q.System, MaxTokens: q.Tokens}
+		req := model.Request{Model: model.BareName(m), Number: 1, System: q.System, MaxTokens: q.Tokens}
 		for _, said := range q.Messages {
 			role := model.User
 			if said.Assistant {
@@ -58,10 +53,6 @@ func (a *App) sampling(s *stand, l *agent.Loop) sampler {
 		if err != nil {
 			return mcpclient.Sampled{}, err
 		}
-		var text strings.Builder
-		for _, b := range answer.Message.Blocks {
-			text.WriteString(b.Text)
-		}
-		return mcpclient.Sampled{Text: text.String(), Model: answer.Model, Cut: answer.Stop == model.MaxTokens}, nil
+		return mcpclient.Sampled{Text: answer.Message.Text(), Model: answer.Model, Cut: answer.Stop == model.MaxTokens}, nil
 	}
 }

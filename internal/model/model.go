@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"larva.dev/larva/internal/event"
@@ -25,6 +26,15 @@ const (
 type Message struct {
 	Role   Role
 	Blocks []Block
+}
+
+// Text is what the message says, without its calls, results and pictures.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, block := range m.Blocks {
+		b.WriteString(block.Text)
+	}
+	return b.String()
 }
 
 // Block is one part of a message: exactly one field is set.
@@ -133,6 +143,14 @@ type Model interface {
 	Ask(ctx context.Context, req Request, on func(Delta)) (*Answer, error)
 	// Name is provider/model.
 	Name() string
+}
+
+// BareName is the provider's own name of a model: m.Name without its provider.
+func BareName(m Model) string {
+	if _, name, ok := strings.Cut(m.Name(), "/"); ok {
+		return name
+	}
+	return m.Name()
 }
 
 // Error is a failed question.
