@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -139,7 +140,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", c.Argv[0], err)
 	}
 	prepare(cmd, c)
-	if err := cmd.Start(); err != nil {
+	cmd, err = begin(ctx, cmd)
+	if err != nil {
 		s.abort()
 		return Result{}, fmt.Errorf("%s: %w", c.Argv[0], err)
 	}
@@ -160,6 +162,28 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	// Input starts to flow only now, so no input is worked on without limits.
 	s.start()
 	return c.await(ctx, cmd, g, s), nil
+}
+
+// busyWait is how long a program that somebody holds open for writing is tried
+// again. A file just written is held by every child that was forked meanwhile,
+// until that child becomes its own program.
+const busyWait = 500 * time.Millisecond
+
+// begin starts cmd and gives what runs.
+func begin(ctx context.Context, cmd *exec.Cmd) (*exec.Cmd, error) {
+	for wait, last := time.Millisecond, time.Now().Add(busyWait); ; wait *= 2 {
+		err := cmd.Start()
+		if !errors.Is(err, syscall.ETXTBSY) || time.Now().After(last) {
+			return cmd, err
+		}
+		select {
+		case <-ctx.Done():
+			return cmd, err
+		case <-time.After(wait):
+		}
+		cmd = &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
+			SysProcAttr: cmd.SysProcAttr}
+	}
 }
 
 // command resolves the program and builds the exec.Cmd without streams.

@@ -2,9 +2,11 @@ package proc
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -184,5 +186,25 @@ func TestFloodInBoundedMemory(t *testing.T) {
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
 		t.Errorf("allocated %d bytes, want under 8 MiB", got)
+	}
+}
+
+// TestRunBusyProgram starts a program that is still being written: it is tried
+// until the writer has closed it, and not for ever.
+func TestRunBusyProgram(t *testing.T) {
+	t.Parallel()
+	dir := withProgram(t, "busy")
+	f, err := os.OpenFile(filepath.Join(dir, "busy"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := Run(t.Context(), Command{Argv: []string{"./busy"}, Dir: dir}); !errors.Is(err, syscall.ETXTBSY) {
+		t.Errorf("held open: got %v, want %v", err, syscall.ETXTBSY)
+	}
+	closing := time.AfterFunc(20*time.Millisecond, func() { _ = f.Close() })
+	defer closing.Stop()
+	if r := run(t, Command{Argv: []string{"./busy"}, Dir: dir}); string(r.Stdout) != "ran\n" {
+		t.Errorf("closed meanwhile: got %q", r.Stdout)
 	}
 }
